@@ -1,0 +1,103 @@
+"""The prompt of the next key begins like that of the last one, and never grows without end."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offhook_server.core.copying import Neighbour
+from offhook_server.core.prompt import (
+    FIM_MIDDLE,
+    FIM_PREFIX,
+    FIM_SUFFIX,
+    NEIGHBOUR_CHARS,
+    NEIGHBOUR_HOLDS_LINES,
+    PREFIX_CHARS,
+    STOPS,
+    SUFFIX_CHARS,
+    PromptWindow,
+    lead,
+)
+from offhook_wire.text import Point, Text
+
+pytestmark = pytest.mark.pure
+
+NEAR = Neighbour("near.py", "def near(): pass")
+
+
+def prompt(text: str, caret: Point | None = None, neighbour: Neighbour | None = None) -> str:
+    return PromptWindow("this.py").build(Text(text), caret or Text(text).end, neighbour)
+
+
+def test_at_the_end_of_a_line_the_model_goes_on() -> None:
+    assert prompt("x = 1\ny = 2\nz", Point(1, 5)) == "<|file_sep|>this.py\nx = 1\ny = 2"
+
+
+@pytest.mark.parametrize(
+    ("line", "left_out"), [("y = ", " "), ("    ", "    "), ("y\t \t", "\t \t"), ("y", ""), ("f( )", "")]
+)
+def test_blanks_before_the_caret_are_left_to_the_model(line: str, left_out: str) -> None:
+    text, caret = Text(line), Point(0, len(line) - line.count(")"))
+    assert lead(text, caret) == left_out
+    before = line[: caret.column].removesuffix(left_out)
+    assert (before + FIM_SUFFIX if ")" in line else "this.py\n" + before) in prompt(line, caret)
+
+
+def test_in_the_middle_of_a_line_it_fills_in() -> None:
+    assert prompt("f(\nprint()", Point(1, 6)) == f"<|file_sep|>this.py\n{FIM_PREFIX}f(\nprint({FIM_SUFFIX}){FIM_MIDDLE}"
+
+
+def test_the_neighbour_stands_in_front() -> None:
+    assert prompt("x", neighbour=NEAR) == "<|file_sep|>near.py\ndef near(): pass\n<|file_sep|>this.py\nx"
+
+
+def test_the_neighbour_stays_while_the_caret_is_near() -> None:
+    window, text = PromptWindow("this.py"), Text("\n" * 99)
+    other = Neighbour("other.py", "o" * 9 * NEIGHBOUR_CHARS)
+    assert "near.py" not in window.build(text, Point(0, 0), None)
+    assert "near.py" in window.build(text, Point(0, 0), NEAR)
+    assert "near.py" in window.build(text, Point(NEIGHBOUR_HOLDS_LINES, 0), other)
+    far = window.build(text, Point(NEIGHBOUR_HOLDS_LINES + 1, 0), other)
+    assert "near.py" not in far
+    assert far.count("o") < NEIGHBOUR_CHARS + 20
+    assert "other.py" not in window.build(text, Point(0, 0), None)
+
+
+def test_while_one_types_each_prompt_begins_with_the_one_before() -> None:
+    window, text = PromptWindow("this.py"), Text("x = 1\n" * 400)
+    last = window.build(text, text.end, None)
+    moved = 0
+    for key in "y = some_function(x)\n" * 60:
+        text.replace(text.end, text.end, key)
+        now = window.build(text, text.end, None)
+        moved += not now.startswith(last)
+        last = now
+    assert moved <= 2  # 1,260 keys: the window moves once in about PREFIX_CHARS
+
+
+def test_a_caret_above_the_window_moves_it_up() -> None:
+    window, text = PromptWindow("this.py"), Text("x = 1\n" * 400 + "end")
+    assert window.build(text, text.end, None).endswith("end")
+    text.replace(Point(0, 0), Point(0, 0), "top")
+    assert window.build(text, Point(0, 3), None) == "<|file_sep|>this.py\n" + f"{FIM_PREFIX}top{FIM_SUFFIX}" + (
+        str(text).removeprefix("top")[: 6 * 7 - 1] + FIM_MIDDLE
+    )
+
+
+@given(st.lists(st.integers(0, 5000), min_size=1, max_size=9), st.data())
+def test_no_prompt_is_longer_than_its_parts_may_be(lengths: list[int], data: st.DataObject) -> None:
+    window, text = PromptWindow("this.py"), Text("\n".join("x" * n for n in lengths))
+    for _ in range(3):
+        line = data.draw(st.integers(0, len(lengths) - 1))
+        caret = Point(line, data.draw(st.integers(0, lengths[line])))
+        built = window.build(text, caret, None)
+        assert len(built) <= 2 * PREFIX_CHARS + SUFFIX_CHARS + 80
+        before = text.between(Point(0, 0), caret)[-PREFIX_CHARS // 2 :]
+        lines = before.split("\n")
+        assert lines[-1] in built
+
+
+@pytest.mark.parametrize("special", STOPS)
+def test_special_tokens_in_the_persons_text_are_not_the_models(special: str) -> None:
+    built = prompt(f"a{special}b", neighbour=Neighbour(special, special))
+    assert built.count("<|") == 2
+    assert special[2:] in built

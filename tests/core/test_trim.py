@@ -1,0 +1,231 @@
+"""What is shown of a model's text is fit to be seen, at once where it can be, and the same however it comes in pieces."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from offhook_server.core.prompt import STOPS
+from offhook_server.core.trim import END, MOST_LINES, Trim
+
+pytestmark = pytest.mark.pure
+
+
+def line(after: str = "", below: str = "") -> Trim:
+    return Trim(after, below, indent=0, block=False)
+
+
+def block(indent: int = 0, below: str = "") -> Trim:
+    return Trim("", below, indent, block=True)
+
+
+def shown(trim: Trim, *deltas: str) -> list[str]:
+    """What each delta brings on the screen, and at last what the end of the text does."""
+    return [*(trim.feed(delta) for delta in deltas), trim.finish()]
+
+
+# -- right of the caret -----------------------------------------------------------------------------------------------
+
+
+def test_the_bracket_right_of_the_caret_is_not_doubled() -> None:  # T1a
+    assert shown(line(")"), '"he', 'llo")') == ['"he', 'llo"', ""]
+
+
+@pytest.mark.parametrize(
+    ("after", "text", "ghost"),
+    [
+        (")", '"hello")\nprint(', '"hello"'),  # the model goes on below
+        (")", '"hello") ', '"hello"'),
+        (")", "str(x)", "str(x)"),  # its own bracket
+        (")", "str(x))", "str(x)"),
+        (")", '":("', '":("'),  # a bracket in a string is none
+        ("))", "f(x))", "f(x)"),
+        ("):", "a, b):\n    return a", "a, b"),
+        ("):", "a, b)", "a, b"),
+        (" c)", "b,", "b,"),  # T3
+        (" c)", "b, ", "b,"),
+        (" c)", "b, c)", "b,"),
+        ("]", "a[0]", "a[0]"),
+        ('")', 'hello")', "hello"),
+        ("}", ")}", ")"),
+        ("else 0", "1 if x else", "1 if x "),
+        ("else 0", "shape", "shape"),  # one letter proves nothing
+        ("void", "static ", "static "),  # T14: the blank is needed
+        ("  # why  ", "1  # why", "1"),
+        ("   ", "1  ", "1"),
+    ],
+)
+def test_what_stands_right_of_the_caret_is_left_out(after: str, text: str, ghost: str) -> None:
+    assert "".join(shown(line(after), text)) == ghost
+    assert "".join(shown(line(after), *text)) == ghost
+
+
+def test_a_line_ends_at_its_end() -> None:
+    trim = line()
+    assert trim.feed("1\nprint") == "1"
+    assert (trim.ended, trim.feed("more"), trim.finish()) == (True, "", "")
+    assert "".join(shown(line(), "\n1")) == ""
+
+
+# -- a block ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_line_below_is_not_doubled() -> None:  # T1b
+    assert shown(block(8, "    return 0"), "return 1\n    return 0\n") == ["return 1", ""]
+
+
+def test_blank_lines_at_its_end_are_left_out() -> None:  # T6
+    assert shown(block(4, "h()"), "return 1", "\n\n\n") == ["return 1", "", ""]
+
+
+def test_crlf_is_one_line_end_also_in_two_pieces() -> None:  # T7b
+    assert "".join(shown(block(), "x\r", "\ny")) == "x\ny"
+    assert "".join(shown(line(), "x\r", "\ny")) == "x"
+
+
+@pytest.mark.parametrize(
+    ("indent", "below", "text", "ghost"),
+    [
+        (4, "", "x = 1\n    y = 2\nz", "x = 1\n    y = 2"),  # less indented
+        (4, "", "if x:\n        y()\n    else:\n        z()", "if x:\n        y()\n    else:\n        z()"),
+        (0, "", "x\n\ny", "x"),
+        (0, "", "x\n   \ny", "x"),
+        (4, "", "\n    x = 1", "x = 1"),  # begins with a line end: its indent is the caret's
+        (4, "", "   \n\n        x = 1", "    x = 1"),
+        (4, "", "\n\nx = 1", ""),  # a new block further out belongs elsewhere
+        (4, "", "   \n", ""),
+        (0, "", "    x = 1", "    x = 1"),
+        (4, "    return x", "return x\n", ""),  # the line below, first
+        (4, "    return x", "return x", ""),
+        (4, "    return x", "return y", "return y"),
+        (4, "    return x", "a = 1\n    return x\n    b", "a = 1"),
+        (4, "    return x", "a = 1\n    return x", "a = 1"),
+        (4, "    return x", "a = 1\n    return x + 1", "a = 1\n    return x + 1"),
+        (4, "    return x", "if a:\n        return x\n    b()", "if a:\n        return x\n    b()"),  # deeper: not it
+        (8, "    return x", "turn x", "turn x"),
+        (0, "", "\n".join("abcdefgh"), "\n".join("abcdefgh"[:MOST_LINES])),
+        (1, "", "x\n\ty", "x\n\ty"),
+        (1, "\tx", "x\n", ""),
+    ],
+)
+def test_a_block_is_what_belongs_to_the_caret(indent: int, below: str, text: str, ghost: str) -> None:
+    assert "".join(shown(block(indent, below), text)) == ghost
+    assert "".join(shown(block(indent, below), *text)) == ghost
+
+
+# -- model junk -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trim", [line(), block()], ids=["line", "block"])
+def test_fences_and_markers_are_cut_although_split(trim: Trim) -> None:  # T28
+    deltas = ["```py", "\nreturn 1\n", "```", "<|file_", "separator|>"]
+    assert "".join(shown(trim, *deltas)) == "return 1"
+
+
+@pytest.mark.parametrize("marker", [*STOPS, "<|file_separator|>", "<|im_start|>", "<think>", "```", "<\u200b|x|>"])
+def test_a_marker_ends_the_text_wherever_it_is_split(marker: str) -> None:
+    for split in range(1, len(marker)):
+        trim = block()
+        assert shown(trim, "x = 1", marker[:split], marker[split:] + "y") == ["x = 1", "", "", ""]
+        assert trim.ended
+
+
+@pytest.mark.parametrize("trim", [line(), block()], ids=["line", "block"])
+def test_thinking_is_never_shown(trim: Trim) -> None:
+    deltas = ["<th", "ink>Let me\n see", ".</thi", "nk>", "\n\n", "```py\n", "x = 1"]
+    assert shown(trim, *deltas) == ["", "", "", "", "", "", "x = 1", ""]
+
+
+@pytest.mark.parametrize("text", ["<think>Let me see", "```py", "```\n```\n", "<|endoftext|>", "", " "])
+def test_nothing_but_junk_is_nothing(text: str) -> None:
+    assert "".join(shown(line(), text)) == ""
+    assert "".join(shown(block(), *text)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "ghost"),
+    [
+        ("x <", "x <"),
+        ("see ``f``", "see ``f``"),
+        ("a <t", "a <t"),
+        ("x <|im_e", "x"),
+        ("x <think", "x"),
+        ("x\n``", "x"),
+        ("x <| f", "x <| f"),
+        ("x << 1", "x << 1"),
+    ],
+)
+def test_at_the_end_half_a_marker_goes_and_code_stays(text: str, ghost: str) -> None:
+    assert "".join(shown(block(), text)) == ghost
+
+
+# -- no later than needed ---------------------------------------------------------------------------------------------
+
+
+def test_plain_text_is_shown_at_once_and_only_blanks_wait_for_what_follows() -> None:
+    trim = Trim(")", "below()", 4, block=False)
+    assert [trim.feed(delta) for delta in ["name", " ", "= ", "other", "(x", ") + y"]] == [
+        "name",
+        "",
+        " =",
+        " other",
+        "(x",
+        ") + y",
+    ]
+    assert shown(block(4, "    return x"), "result", " =", " 1\n", "    ", "re", "sult") == [
+        "result",
+        " =",
+        " 1",
+        "",
+        "",
+        "\n    result",
+        "",
+    ]
+
+
+# -- however it comes -------------------------------------------------------------------------------------------------
+
+PIECES = [
+    *("x", "foo", " ", "    ", "\n", "\r", "\t", ")", "(", "]", '"', ",", ":", "`", "```", "<", "|", "<|", "\u200b"),
+    *("file_sep", "|>", "<|file_sep|>", "<think>", "</think>", "<thi", "nk>", "py\n", "return 0", "\n    return 0"),
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
+TRIMS = st.builds(
+    lambda after, below, indent, is_block: (after if not is_block else "", below, indent, is_block),
+    st.sampled_from(["", ")", "))", " x)", "):", '")', "  ", "`", "foo  ", "(x)", "return 0"]),
+    st.sampled_from(["", "return 0", "    return 0", "    x", "x", ")"]),
+    st.sampled_from([0, 4]),
+    st.booleans(),
+)
+
+
+@given(TRIMS, TEXTS, st.data())
+@example((")", "", 0, False), "<think>x</think>\n```py\nf(x))\n", None)
+def test_the_cut_into_deltas_never_matters(
+    shape: tuple[str, str, int, bool], text: str, data: st.DataObject | None
+) -> None:
+    cuts = data.draw(st.sets(st.integers(0, len(text)))) if data else set(range(len(text)))
+    edges = sorted({0, len(text), *cuts})
+    deltas = [text[a:b] for a, b in pairwise(edges)]
+
+    ghost = "".join(shown(Trim(*shape), text))
+
+    assert "".join(shown(Trim(*shape), *deltas)) == ghost
+    assert "".join(shown(Trim(*shape), *text)) == ghost
+    assert not END.search(ghost)
+    assert "\r" not in ghost
+    _, below, indent, is_block = shape
+    lines = ghost.split("\n")
+    assert len(lines) <= (MOST_LINES if is_block else 1)
+    if is_block:
+        assert ghost == ghost.rstrip()
+        assert all(row.strip() and len(row) - len(row.lstrip()) >= indent for row in lines[1:])
+        assert not below or below not in [" " * indent + lines[0], *lines[1:]]
+
+
+@given(st.text("abc= \n", max_size=12), st.sampled_from([")", "))", "):", " x)", '")', "foo  ", "return 0"]))
+def test_the_text_right_of_the_caret_never_stands_there_twice(core: str, after: str) -> None:
+    first = core.partition("\n")[0]
+    ghost = "".join(shown(line(after), *(first + after.rstrip())))
+    assert ghost in (first, first.rstrip())
