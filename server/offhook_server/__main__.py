@@ -1,0 +1,57 @@
+"""`python -m offhook_server serve`: one process, until it is told to stop. `offhook serve` becomes this."""
+
+import asyncio
+import faulthandler
+import json
+import logging
+import signal
+import sys
+from typing import TextIO
+
+from offhook_server import settings
+from offhook_server.errors import UserError
+from offhook_server.wiring import Server
+
+
+def main() -> int:
+    faulthandler.enable()
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if sys.argv[1:2] != ["serve"]:
+        sys.exit("usage: python -m offhook_server serve [--json] [--port N]")
+    given = settings.load(sys.argv[2:])
+    try:
+        return asyncio.run(_serve(given))
+    except UserError as e:
+        _say(
+            sys.stdout if given.json else sys.stderr,
+            given,
+            {"event": "error", "message": str(e)},
+            f"offhook serve: {e}",
+        )
+        return 1
+
+
+async def _serve(given: settings.Settings) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    server = Server(given, left=stop.set)
+    other = await server.start()
+    try:
+        ready = {"event": "ready", "base_url": other or server.base_url, "token": server.token}
+        _say(sys.stdout, given, ready, f"Offhook is on the line at {ready['base_url']}")
+        if other is None:
+            await stop.wait()
+    finally:
+        await server.close()
+    return 0
+
+
+def _say(where: TextIO, given: settings.Settings, event: dict[str, str], words: str) -> None:
+    where.write((json.dumps(event) if given.json else words) + "\n")
+    where.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Who answers, in what order: each lane performs what its machine in `core` decides."""

@@ -1,0 +1,271 @@
+"""The app's line against the real gateway on real sockets: cuts, refusals, resume, replay. The models say what they must."""
+
+import asyncio
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from offhook_app.transport.server_process import Endpoint, ServerMissing
+from offhook_wire.messages import DocumentDesync, SessionReady, SuggestionStarted
+from support.code_server import TOKEN, CodeServer, SayingModel
+from support.line_client import LIMIT_S, LineClient
+
+pytestmark = pytest.mark.loopback
+
+
+async def test_a_suggestion_streams_over_the_line() -> None:
+    async with CodeServer(SayingModel("ret", "urn ", "x")) as server, LineClient(server) as client:
+        client.open("def f(x):\n    ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        done = await client.until_done("q_1")
+        assert client.ghost == "return x"
+        assert done.outcome == "finished"
+        assert [e.source for e in client.events if isinstance(e, SuggestionStarted)] == ["small"]
+
+
+async def test_typing_what_is_suggested_goes_on_and_typing_else_stops_the_model() -> None:
+    model = SayingModel("ret", "urn ", "x", pause_at=1)
+    async with CodeServer(model) as server, LineClient(server) as client:
+        client.open("def f(x):\n    ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        await client.until(lambda: client.ghost == "ret")
+        client.type("re")
+        client.type("X")
+        done = await client.until_done("q_1")
+        assert done.outcome == "stale"
+        async with asyncio.timeout(LIMIT_S):
+            await model.stopped.wait()
+
+
+async def test_a_newer_request_supersedes_and_no_event_of_the_old_follows() -> None:
+    model = SayingModel("a", "b", pause_at=1)
+    async with CodeServer(model) as server, LineClient(server) as client:
+        client.open("x = ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        async with asyncio.timeout(LIMIT_S):
+            await model.paused.wait()
+        model.go.set()
+        client.ask("q_2")
+        await client.until_done("q_2")
+        old = client.done("q_1")
+        assert old is not None
+        assert old.outcome in ("superseded", "finished")
+
+
+async def test_a_cut_in_mid_stream_is_resumed_and_nothing_comes_twice() -> None:
+    model = SayingModel("one ", "two ", "three", pause_at=1)
+    async with CodeServer(model) as server, LineClient(server) as client:
+        client.open("x = ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        await client.until(lambda: client.ghost == "one ")
+        _cut(client)
+        await client.until_kind("waiting")
+        client.type("")
+        model.go.set()
+        await client.until_done("q_1")
+        assert client.ghost == "one two three"
+        assert [e.resumed for e in client.events if isinstance(e, SessionReady)] == [False, True]
+
+
+async def test_what_is_typed_while_the_line_is_cut_reaches_the_server() -> None:
+    model = SayingModel("ok")
+    async with CodeServer(model) as server, LineClient(server) as client:
+        client.open("x = ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        await client.until_done("q_1")
+        _cut(client)
+        await client.until_kind("waiting")
+        client.type("12 + ")
+        client.type("é🙂 ")
+        await client.until_kind("open")
+        client.ask("q_2")
+        assert (await client.until_done("q_2")).outcome == "finished"
+        assert model.requests[-1].prompt is not None
+        assert model.requests[-1].prompt.endswith("x = 12 + é🙂 ")
+
+
+async def test_a_new_server_gets_the_whole_text() -> None:
+    first = CodeServer(SayingModel("a"))
+    async with first, LineClient(first) as client:
+        client.open("x = 1\n")
+        await client.until_kind("open")
+        client.type("y = 2\n")
+        await first.__aexit__()
+        client.type("z = ")
+        model = SayingModel("3")
+        async with CodeServer(model, port=first.port):
+            await client.until_kind("open")
+            client.ask("q_1")
+            await client.until_done("q_1")
+            assert model.requests[0].prompt is not None
+            assert model.requests[0].prompt.endswith("x = 1\ny = 2\nz = ")
+
+
+async def test_a_wrong_hash_and_a_version_gap_are_mended_by_the_whole_text() -> None:
+    model = SayingModel("ok")
+    async with CodeServer(model) as server, LineClient(server) as client:
+        client.open("x = 1\n")
+        await client.until_kind("open")
+        client.type("y = ", wrong_hash=True)
+        client.version += 5
+        client.type("2 + ")
+        client.ask("q_1")
+        await client.until_done("q_1")
+        client.ask("q_2")
+        assert (await client.until_done("q_2")).outcome == "finished"
+        assert model.requests[-1].prompt is not None
+        assert model.requests[-1].prompt.endswith("x = 1\ny = 2 + ")
+        assert not [e for e in client.events if isinstance(e, DocumentDesync)]
+
+
+async def test_a_stale_token_of_a_session_begins_a_new_one() -> None:
+    async with CodeServer(SayingModel("a")) as server, LineClient(server) as client:
+        client.open("x = ")
+        await client.until_kind("open")
+        for session in list(server.sessions._by_token.values()):
+            server.sessions.end(session)
+        _cut(client)
+        await client.until_kind("waiting")
+        await client.until_kind("open")
+        client.ask("q_1")
+        assert (await client.until_done("q_1")).outcome == "finished"
+
+
+@pytest.mark.parametrize("status", [403, 404, 426, 500])
+async def test_a_refused_upgrade_is_answered_by_http_at_once(status: int) -> None:
+    server = CodeServer(SayingModel("by ", "http"))
+    front = _Front(server, status)
+    async with server, front, LineClient(front) as client:
+        client.open("x = ")
+        await client.until_kind("http")
+        client.ask("q_1")
+        await client.until_done("q_1")
+        assert client.ghost == "by http"
+        assert front.upgrades == 1
+
+
+async def test_an_upgrade_that_is_swallowed_falls_back_too() -> None:
+    async with CodeServer(SayingModel("ok")) as server, _Front(server, None) as front, LineClient(front) as client:
+        client.open("x = ")
+        await client.until_kind("http")
+        client.ask("q_1")
+        await client.until_done("q_1")
+        assert client.ghost == "ok"
+
+
+async def test_garbage_from_the_server_costs_the_connection_and_no_more() -> None:
+    async with CodeServer(SayingModel("ok")) as server, _Garbage(server) as front, LineClient(front) as client:
+        client.open("x = ")
+        await client.until(lambda: any(s.kind == "waiting" for s in client.states))
+        await client.until_kind("open")
+        client.ask("q_1")
+        await client.until_done("q_1")
+        assert client.ghost == "ok"
+
+
+async def test_no_server_is_said_with_its_reason_and_tried_again() -> None:
+    class Missing:
+        tries = 0
+
+        async def endpoint(self) -> Endpoint:
+            self.tries += 1
+            raise ServerMissing("The server did not start.")
+
+    missing = Missing()
+    async with LineClient(missing) as client:
+        await client.until(lambda: missing.tries >= 2)
+        waiting = next(s for s in client.states if s.kind == "waiting")
+        assert waiting.detail == "The server did not start."
+        assert waiting.attempt == 1
+        assert waiting.retry_in_s is not None
+
+
+async def test_no_model_at_all_leaves_the_copy_model() -> None:
+    async with CodeServer(None) as server, LineClient(server) as client:
+        client.open("x = ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        assert (await client.until_done("q_1")).outcome == "no_model"
+
+
+def _cut(client: LineClient) -> None:
+    """The network is gone without a word."""
+    socket = client.driver._socket
+    assert socket is not None
+    transport = socket.get_extra_info("socket")
+    assert transport is not None
+    response = socket._response
+    assert response.connection is not None
+    assert response.connection.transport is not None
+    response.connection.transport.abort()
+
+
+class _Front:
+    """Stands before a server and answers the first upgrade with `status`, or with nothing; passes HTTP on."""
+
+    def __init__(self, server: CodeServer, status: int | None) -> None:
+        self._server = server
+        self._status = status
+        self.upgrades = 0
+        self.port = 0
+
+    async def __aenter__(self) -> "_Front":
+        app = web.Application()
+        app.router.add_get("/v1/responses", self._upgrade)
+        app.router.add_post("/v1/offhook/suggest", self._pass_on)
+        self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    async def endpoint(self) -> Endpoint:
+        return Endpoint(f"http://127.0.0.1:{self.port}/v1", TOKEN)
+
+    async def _upgrade(self, request: web.Request) -> web.StreamResponse:
+        self.upgrades += 1
+        if self._status is None:
+            await asyncio.Event().wait()
+        return web.Response(status=self._status or 500)
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        endpoint = await self._server.endpoint()
+        headers = {"Authorization": request.headers["Authorization"]}
+        response = web.StreamResponse()
+        async with (
+            aiohttp.ClientSession() as http,
+            http.post(f"{endpoint.base_url}/offhook/suggest", data=await request.read(), headers=headers) as answer,
+        ):
+            response.set_status(answer.status)
+            await response.prepare(request)
+            async for chunk in answer.content.iter_any():
+                await response.write(chunk)
+        return response
+
+
+class _Garbage(_Front):
+    """Its first WebSocket says something that is no event; from then on it is the server itself."""
+
+    def __init__(self, server: CodeServer) -> None:
+        super().__init__(server, None)
+
+    async def endpoint(self) -> Endpoint:
+        return await (self._server.endpoint() if self.upgrades else super().endpoint())
+
+    async def _upgrade(self, request: web.Request) -> web.StreamResponse:
+        self.upgrades += 1
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.receive()
+        await socket.send_str("{not json")
+        await socket.receive()
+        return socket
