@@ -1,0 +1,1 @@
+"""The `offhook` command. Terminal commands import no Qt."""

@@ -1,0 +1,68 @@
+"""The line as the window sees it: a QObject whose loop runs in one plain asyncio thread. Between them only frozen values.
+
+To the loop by `call_soon_threadsafe`, to the GUI by queued signals; the GUI never does network.
+"""
+
+import asyncio
+import sys
+import threading
+
+from PySide6.QtCore import QObject, Signal
+
+from offhook_app.state.line_state import LineState
+from offhook_app.transport.line_driver import LineDriver, Server
+from offhook_wire.messages import ClientEvent, Suggest
+
+SWITCH_INTERVAL_S = 0.001  # a GUI that burns Python delays this thread less
+MOST_PENDING = 1024
+STOP_LIMIT_S = 5.0
+
+
+class Line(QObject):
+    received = Signal(object)  # not `event`: that is QObject's own
+    state = Signal(object)
+
+    def __init__(self, server: Server, workspace_folders: list[str], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._server = server
+        self._folders = workspace_folders
+        self._loop = asyncio.new_event_loop()
+        self._driver: LineDriver | None = None
+        self._stopping = asyncio.Event()
+        self._pending = 0
+        self._thread = threading.Thread(target=self._run, name="line", daemon=True)
+
+    def start(self) -> None:
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        self._thread.start()
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stopping.set)
+            self._thread.join(STOP_LIMIT_S)
+
+    def send(self, message: ClientEvent) -> None:
+        """Never blocks. Over MOST_PENDING waiting messages a suggestion is dropped: it would be stale by its turn."""
+        if self._pending > MOST_PENDING and isinstance(message, Suggest):
+            return
+        self._pending += 1
+        self._loop.call_soon_threadsafe(self._pass_on, message)
+
+    def _pass_on(self, message: ClientEvent) -> None:
+        self._pending -= 1
+        if self._driver:
+            self._driver.send(message)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._main())
+
+    async def _main(self) -> None:
+        self._driver = LineDriver(self._server, self.received.emit, self._tell, self._folders)
+        await self._driver.start()
+        await self._stopping.wait()
+        await self._driver.stop()
+
+    def _tell(self, state: LineState) -> None:
+        self.state.emit(state)

@@ -1,0 +1,22 @@
+"""Builds the app from its parts: one line, one window. Decides nothing."""
+
+from pathlib import Path
+
+from offhook_app.panels.window import MainWindow
+from offhook_app.settings import Settings
+from offhook_app.transport.line import Line
+from offhook_app.transport.server_process import ServerProcess
+
+
+class App:
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.line = Line(ServerProcess(settings), [folder.resolve().as_uri()])
+        self.window = MainWindow(self.line, drafts_folder=settings.data / "drafts")
+
+    def start(self) -> None:
+        self.line.start()
+        self.window.show()
+
+    def stop(self) -> None:
+        """After the window has closed: what it said last is still sent."""
+        self.line.stop()
