@@ -6,6 +6,8 @@ from pathlib import Path
 
 import platformdirs
 
+from offhook_wire.places import runtime_folder
+
 APP = "offhook"
 
 
@@ -22,8 +24,8 @@ class Settings:
 def load() -> Settings:
     """OFFHOOK_RUNTIME_DIR, OFFHOOK_DATA_DIR and OFFHOOK_SERVER_ARGS (split at blanks) take precedence."""
     environment = os.environ
-    runtime = environment.get("OFFHOOK_RUNTIME_DIR") or platformdirs.user_runtime_dir(APP)
     data = environment.get("OFFHOOK_DATA_DIR") or platformdirs.user_data_dir(APP)
+    runtime = runtime_folder(environment, data)
     arguments = tuple(environment.get("OFFHOOK_SERVER_ARGS", "").split())
     return Settings(Path(runtime), Path(data), arguments, float(environment.get("OFFHOOK_LINGER_S", "60")))
 

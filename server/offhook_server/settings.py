@@ -8,6 +8,8 @@ from typing import Literal
 
 import platformdirs
 
+from offhook_wire.places import runtime_folder
+
 APP = "offhook"
 
 
@@ -26,7 +28,7 @@ class Settings:
 
 
 def load(arguments: list[str]) -> Settings:
-    """From the command line; OFFHOOK_RUNTIME_DIR and OFFHOOK_MODELS_DIR say where files are. Exits on a wrong argument."""
+    """From the command line; OFFHOOK_RUNTIME_DIR, _DATA_DIR and _MODELS_DIR say where files are. Exits on a wrong argument."""
     parser = argparse.ArgumentParser(prog="offhook serve", description="The local server: one port, loopback only.")
     parser.add_argument("--port", type=_port, default=0, help="0, the default, is any free port")
     parser.add_argument("--json", action="store_true", help="print one line of JSON when ready")
@@ -38,7 +40,8 @@ def load(arguments: list[str]) -> Settings:
     parser.add_argument("--model", type=Path, metavar="GGUF", help="a model file of your own")
     parser.add_argument("--runtime", metavar="DIR", help="where the server says how it is reached")
     given = parser.parse_args(arguments)
-    runtime = given.runtime or os.environ.get("OFFHOOK_RUNTIME_DIR") or platformdirs.user_runtime_dir(APP)
+    data = os.environ.get("OFFHOOK_DATA_DIR") or platformdirs.user_data_dir(APP)
+    runtime = given.runtime or runtime_folder(os.environ, data)
     models = os.environ.get("OFFHOOK_MODELS_DIR") or str(Path(platformdirs.user_cache_dir(APP)) / "models")
     return Settings(
         given.port,

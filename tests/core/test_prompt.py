@@ -15,7 +15,6 @@ from offhook_server.core.prompt import (
     STOPS,
     SUFFIX_CHARS,
     PromptWindow,
-    lead,
 )
 from offhook_wire.text import Point, Text
 
@@ -32,14 +31,9 @@ def test_at_the_end_of_a_line_the_model_goes_on() -> None:
     assert prompt("x = 1\ny = 2\nz", Point(1, 5)) == "<|file_sep|>this.py\nx = 1\ny = 2"
 
 
-@pytest.mark.parametrize(
-    ("line", "left_out"), [("y = ", " "), ("    ", "    "), ("y\t \t", "\t \t"), ("y", ""), ("f( )", "")]
-)
-def test_blanks_before_the_caret_are_left_to_the_model(line: str, left_out: str) -> None:
-    text, caret = Text(line), Point(0, len(line) - line.count(")"))
-    assert lead(text, caret) == left_out
-    before = line[: caret.column].removesuffix(left_out)
-    assert (before + FIM_SUFFIX if ")" in line else "this.py\n" + before) in prompt(line, caret)
+@pytest.mark.parametrize(("line", "prompted"), [("y = ", "y ="), ("    ", ""), ("y", ""), ("return wid", "return")])
+def test_what_the_model_is_to_say_again_is_left_out(line: str, prompted: str) -> None:
+    assert prompt("x\n" + line) == "<|file_sep|>this.py\nx\n" + prompted
 
 
 def test_in_the_middle_of_a_line_it_fills_in() -> None:
@@ -47,7 +41,7 @@ def test_in_the_middle_of_a_line_it_fills_in() -> None:
 
 
 def test_the_neighbour_stands_in_front() -> None:
-    assert prompt("x", neighbour=NEAR) == "<|file_sep|>near.py\ndef near(): pass\n<|file_sep|>this.py\nx"
+    assert prompt("x(", neighbour=NEAR) == "<|file_sep|>near.py\ndef near(): pass\n<|file_sep|>this.py\nx("
 
 
 def test_the_neighbour_stays_while_the_caret_is_near() -> None:
@@ -75,8 +69,8 @@ def test_while_one_types_each_prompt_begins_with_the_one_before() -> None:
 
 
 def test_a_caret_above_the_window_moves_it_up() -> None:
-    window, text = PromptWindow("this.py"), Text("x = 1\n" * 400 + "end")
-    assert window.build(text, text.end, None).endswith("end")
+    window, text = PromptWindow("this.py"), Text("x = 1\n" * 400 + "end(")
+    assert window.build(text, text.end, None).endswith("end(")
     text.replace(Point(0, 0), Point(0, 0), "top")
     assert window.build(text, Point(0, 3), None) == "<|file_sep|>this.py\n" + f"{FIM_PREFIX}top{FIM_SUFFIX}" + (
         str(text).removeprefix("top")[: 6 * 7 - 1] + FIM_MIDDLE
@@ -85,7 +79,7 @@ def test_a_caret_above_the_window_moves_it_up() -> None:
 
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=9), st.data())
 def test_no_prompt_is_longer_than_its_parts_may_be(lengths: list[int], data: st.DataObject) -> None:
-    window, text = PromptWindow("this.py"), Text("\n".join("x" * n for n in lengths))
+    window, text = PromptWindow("this.py"), Text("\n".join("(" * n for n in lengths))
     for _ in range(3):
         line = data.draw(st.integers(0, len(lengths) - 1))
         caret = Point(line, data.draw(st.integers(0, lengths[line])))

@@ -106,6 +106,13 @@ def test_fills_in_the_middle_by_the_models_own_tokens(engine: LlamaEngine) -> No
     assert finished.prompt_tokens < 30  # the three marks are one token each, not their letters
 
 
+def test_is_held_to_half_a_word_by_a_grammar(engine: LlamaEngine) -> None:
+    prompt = "def area(width, height):\n    return"
+    ticket = Ticket()
+    engine.generate(Generate(1, prompt=prompt, max_tokens=8, temperature=0.0, grammar='root ::= " hei" .*'), ticket)
+    assert "".join(ticket.deltas).startswith(" height")
+
+
 def test_a_character_of_several_tokens_arrives_whole(engine: LlamaEngine) -> None:
     ticket = Ticket()
     engine.generate(greedy('print("🦊🎉 日本語 🦊🎉 日本語 🦊', 16), ticket)

@@ -380,6 +380,15 @@ def test_words_follow_a_request_from_waiting_to_its_end() -> None:
     assert story.stage == "waiting"
 
 
+def test_an_answer_that_does_not_come_is_said_to_be_late_and_shown_all_the_same() -> None:  # T29
+    story = Story("x =")
+    story.types(" ")
+    story.now += 11
+    assert story.stage == "too_slow"
+    story.answer("1")
+    assert story.stage == "shown"
+
+
 def test_a_model_that_arrives_is_asked_at_once() -> None:
     story = Story("x =")
     story.types(" ")

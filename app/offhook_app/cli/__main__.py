@@ -41,7 +41,7 @@ def main() -> None:
 
 def _become(module: str, *arguments: str) -> None:
     """Replaces this process, so that signals and exit codes are the other's own."""
-    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+    os.execv(sys.executable, [sys.executable, "-P", "-m", module, *arguments])
 
 
 if __name__ == "__main__":

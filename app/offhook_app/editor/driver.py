@@ -197,7 +197,7 @@ class Driver(QObject):
 
     def _tell(self) -> None:
         standing = self._editing.standing(time.monotonic())
-        if standing.stage == "waiting":
+        if standing.stage in ("waiting", "thinking"):
             self._look_again.start()
         if standing != self._last_standing:
             self._last_standing = standing

@@ -8,6 +8,7 @@ from offhook_wire.messages import SuggestionDone
 from offhook_wire.text import Edit, Point
 
 MOST_WAITING = 8
+_TELLING = ("no_model", "out_of_step", "failed", "deadline")  # a reason the person can do something about
 
 
 @dataclass(slots=True)
@@ -67,7 +68,7 @@ class Asked:
         if request is None:
             return None
         request.open.discard(event.source)
-        if event.outcome not in ("finished", "empty") or not request.outcome:
+        if event.outcome in _TELLING or not request.outcome:
             request.outcome = event.outcome
         if request.open:
             return None

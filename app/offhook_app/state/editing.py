@@ -36,6 +36,7 @@ from offhook_wire.text import Edit, Point
 MOST_CHARACTERS = 1024 * 1024
 SETTLE_S = 0.3  # the caret rested here
 THINKING_S = 0.4  # a request older than this is no longer waiting for a pause
+PATIENCE_S = 10.0  # one older than this is said to be late; should it come after all, it is shown
 
 Origin = Literal["typed", "undo", "redo", "accept", "paste", "program"]
 
@@ -215,6 +216,8 @@ class Editing:
         if silence := self._obstacle or self._silence:
             return Standing("silent", silence=silence, line=line, name=name)
         if newest := self._asked.newest:
+            if now - newest.at > PATIENCE_S:
+                return Standing("silent", silence=Silence.TOO_SLOW, line=line, name=name)
             stage: Literal["thinking", "waiting"] = "thinking" if now - newest.at > THINKING_S else "waiting"
             return Standing(stage, line=line, name=name)
         return Standing("idle", line=line, name=name)

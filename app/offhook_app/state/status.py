@@ -48,7 +48,7 @@ _SILENCES = {
     Silence.DISMISSED: "No suggestion: you dismissed it",
     Silence.AFTER_UNDO: "No suggestion: waiting for your next key after undo",
     Silence.AFTER_PASTE: "No suggestion: waiting for your next key after pasting",
-    Silence.TOO_SLOW: "No suggestion: the answer came too late",
+    Silence.TOO_SLOW: "No suggestion: the answer is late",
     Silence.FAILED: "No suggestion: the model stopped, the next key tries again",
 }
 

@@ -24,10 +24,8 @@ class Line(QObject):
 
     def __init__(self, server: Server, workspace_folders: list[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._server = server
-        self._folders = workspace_folders
         self._loop = asyncio.new_event_loop()
-        self._driver: LineDriver | None = None
+        self._driver = LineDriver(server, self.received.emit, self._tell, workspace_folders)
         self._stopping = asyncio.Event()
         self._pending = 0
         self._thread = threading.Thread(target=self._run, name="line", daemon=True)
@@ -50,8 +48,7 @@ class Line(QObject):
 
     def _pass_on(self, message: ClientEvent) -> None:
         self._pending -= 1
-        if self._driver:
-            self._driver.send(message)
+        self._driver.send(message)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -59,7 +56,6 @@ class Line(QObject):
             runner.run(self._main())
 
     async def _main(self) -> None:
-        self._driver = LineDriver(self._server, self.received.emit, self._tell, self._folders)
         await self._driver.start()
         await self._stopping.wait()
         await self._driver.stop()

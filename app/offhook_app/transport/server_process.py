@@ -47,7 +47,7 @@ class ServerProcess:
             return None
 
     async def _start(self) -> Endpoint:
-        command = [sys.executable, "-m", "offhook_server", "serve", "--json", "--port", "0", "--unless-running"]
+        command = [sys.executable, "-P", "-m", "offhook_server", "serve", "--json", "--port", "0", "--unless-running"]
         command += ["--runtime", str(self._settings.runtime), "--linger", str(self._settings.linger_s)]
         command += [*self._settings.server_arguments]
         try:

@@ -32,6 +32,7 @@ class Generate(Struct, frozen=True, tag=True):
     stop: list[str] = field(default_factory=list)
     slot: int = 1
     response_format: dict[str, Any] | None = None
+    grammar: str | None = None  # GBNF, of a raw prompt; an engine without grammars may leave it out of account
 
 
 class Cancel(Struct, frozen=True, tag=True):

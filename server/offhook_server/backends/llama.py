@@ -102,6 +102,7 @@ def _body(request: Generate) -> dict[str, Any]:
         "top_p": request.top_p,
         "stop": request.stop or None,
         "response_format": request.response_format,
+        "grammar": request.grammar,
     }
     return body | {name: value for name, value in optional.items() if value is not None}
 

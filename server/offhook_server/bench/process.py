@@ -23,7 +23,9 @@ class Child:
 
     async def __aenter__(self) -> Self:
         pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(sys.executable, "-m", self.module, stdin=pipe, stdout=pipe)
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", self.module, stdin=pipe, stdout=pipe
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:

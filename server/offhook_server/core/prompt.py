@@ -6,11 +6,11 @@
     lines before the caret      starts at a line that does not move from key to key
 
 Text right of the caret on its line asks for filling in (`<|fim_…|>`), else the model just goes on (prefix mode: what was
-evaluated for the last key is a prefix of what this key asks), from before the blanks left of the caret: a token that
-begins with the blank is what the model knows. Tokens are those of Qwen2.5-Coder's technical report.
+evaluated for the last key is a prefix of what this key asks). How it ends is core.healing's matter. Tokens are those of Qwen2.5-Coder's technical report.
 """
 
 from offhook_server.core.copying import Neighbour
+from offhook_server.core.healing import lead_of
 from offhook_wire.text import Point, Text
 
 PREFIX_CHARS = 900  # cold, about 300 tokens: 3 s of one core; while typing only the end is new
@@ -41,7 +41,8 @@ class PromptWindow:
         head = f"{FILE}{_plain(self._name)}\n"
         before = _plain(_end_of(text.between(Point(self._first_line, 0), caret)))
         if not text.lines[caret.line][caret.column :].strip():
-            return front + head + before.removesuffix(lead(text, caret))
+            lead = lead_of(text, caret)
+            return front + head + before.removesuffix(lead.blanks + lead.word)
         after = _plain(text.after(caret, SUFFIX_LINES)[:SUFFIX_CHARS])
         return f"{front}{head}{FIM_PREFIX}{before}{FIM_SUFFIX}{after}{FIM_MIDDLE}"
 
@@ -53,15 +54,6 @@ class PromptWindow:
         window = _chars(text, self._first_line, caret) if self._first_line <= caret.line else 0
         if self._first_line > caret.line or window > 2 * PREFIX_CHARS:
             self._first_line = _line_before(text, caret, PREFIX_CHARS)
-
-
-def lead(text: Text, caret: Point) -> str:
-    """The blanks before the caret that the prompt leaves to the model (core.healing); none where it fills in."""
-    line = text.lines[caret.line]
-    if line[caret.column :].strip():
-        return ""
-    before = line[: caret.column]
-    return before[len(before.rstrip(" \t")) :]
 
 
 def _chars(text: Text, first_line: int, caret: Point) -> int:

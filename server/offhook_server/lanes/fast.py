@@ -17,8 +17,8 @@ from offhook_server import metrics
 from offhook_server.backends.base import Delta, Finished, Generate, Model, Progress
 from offhook_server.core.copying import Guess, Neighbour, confident
 from offhook_server.core.documents import Document, Documents
-from offhook_server.core.healing import Healing
-from offhook_server.core.prompt import STOPS, PromptWindow, lead
+from offhook_server.core.healing import Healing, lead_of
+from offhook_server.core.prompt import STOPS, PromptWindow
 from offhook_server.core.suggestions import (
     Action,
     Ask,
@@ -254,7 +254,7 @@ class FastLane:
 
     async def _stream_small(self, model: Model, asked: Asked, at: Point) -> None:
         text = asked.document.text
-        trim, healing = trim_for(text, at), healing_for(text, at)
+        trim, healing = trim_for(text, at), Healing(lead_of(text, at))
         window = self._windows.setdefault(asked.message.uri, PromptWindow(_name(asked.message.uri)))
         request = Generate(
             id=0,
@@ -263,6 +263,7 @@ class FastLane:
             temperature=0.0,
             stop=STOPS if trim.block else [*STOPS, "\n"],
             slot=0,
+            grammar=healing.lead.grammar,
         )
         asked.asked_at = self._clock()
         async with aclosing(model.stream(request)) as pieces:
@@ -294,11 +295,6 @@ def trim_for(text: Text, at: Point) -> Trim:
     before, after = line[: at.column], line[at.column :]
     below = next((row for row in text.lines[at.line + 1 : at.line + 4] if row.strip()), "")
     return Trim(after, below, indent=len(before), block=not before.strip() and not after.strip())
-
-
-def healing_for(text: Text, at: Point) -> Healing:
-    blanks = lead(text, at)
-    return Healing(blanks, at_line_start=len(blanks) == at.column)
 
 
 def _name(uri: str) -> str:

@@ -188,6 +188,7 @@ class IndexClient:
 async def _spawn(theirs: socket.socket) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
+        "-P",
         "-m",
         "offhook_server.models.index_worker",
         "--fd",
