@@ -68,6 +68,8 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays(server: ServerProc
 
 async def test_killing_the_server_takes_its_workers_with_it(tmp_path: Path) -> None:
     server = await ServerProcess.start(tmp_path, *NULL)
+    async with LineClient(Fixed(server)) as client:
+        await _ready(client)
     family = [psutil.Process(server.pid), *server.children()]
     assert len(family) == 3
     server.kill()
