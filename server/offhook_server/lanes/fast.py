@@ -141,7 +141,8 @@ class FastLane:
     # -- the driver: perform all actions, then sleep until the deadline ---------------------------------------------
 
     def _perform(self, actions: list[Action]) -> None:
-        for action in actions:
+        actions = [*actions, *self._machine.tick(self._clock())]
+        for action in sorted(actions, key=_begins_no_work):
             self._do(action)
         for action in actions:
             if not self._machine.is_live(action.request_id):
@@ -156,7 +157,7 @@ class FastLane:
 
     def _tick(self) -> None:
         self._timer = None
-        self._perform(self._machine.tick(self._clock()))
+        self._perform([])
 
     def _do(self, action: Action) -> None:
         asked = self._asked[action.request_id]
@@ -287,6 +288,11 @@ class FastLane:
     def _say(self, asked: Asked, text: str) -> None:
         if text:
             self._perform(self._machine.said(asked.message.request_id, text))
+
+
+def _begins_no_work(action: Action) -> bool:
+    """For sorting: what takes time is begun before anything is said of it."""
+    return not isinstance(action, (AskCopy, StartSmall, StopSmall))
 
 
 def trim_for(text: Text, at: Point) -> Trim:
