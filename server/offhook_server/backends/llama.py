@@ -1,7 +1,8 @@
 """llama.cpp inside the worker's process, through xllamacpp. Loads one GGUF file; opens no port, prints nothing.
 
 Prompts are evaluated in batches of BATCH_TOKENS and the engine calls back after each, so a cancel in the prompt waits
-for one batch (the default, 512 at a time, holds a cancelled engine for 10 s on a small machine).
+for one batch (the default, 512 at a time, holds a cancelled engine for 10 s on a small machine); the callback's answer
+is kept back so that it is not two (backends.holding).
 
 Threads: one for tokens (two gain nothing there), two for prompts. OpenMP's threads spin while they wait for each other;
 on a busy machine a spinning thread takes the very core its sibling needs, and a prompt of 10 s then takes minutes.
@@ -15,9 +16,11 @@ from time import perf_counter
 from typing import Any, Literal
 
 from offhook_server.backends.base import Call, Delta, Emit, Finished, Generate, Progress
+from offhook_server.backends.holding import Holding
 from offhook_server.errors import BackendError
 
-BATCH_TOKENS = 16
+BATCH_TOKENS = 24
+DEFAULT_BATCH_TOKENS = 512  # the engine's own, of one evaluation
 SLOTS = 2
 SLOT_TOKENS = 4096
 PROMPT_THREADS = 2
@@ -49,6 +52,7 @@ class LlamaEngine:
     def __init__(self, path: Path, *, batch_tokens: int | None = BATCH_TOKENS) -> None:
         """`batch_tokens` None leaves the engine's default, for comparison. Raises BackendError."""
         check_file(path)
+        self._batch_tokens = batch_tokens or DEFAULT_BATCH_TOKENS
         os.putenv("GOMP_SPINCOUNT", SPIN_COUNT)  # read by OpenMP when the engine's library is loaded
         import xllamacpp
 
@@ -75,7 +79,7 @@ class LlamaEngine:
         self.model = path.stem
 
     def generate(self, request: Generate, emit: Emit) -> Finished:
-        run = _Run(request, emit)
+        run = _Run(request, emit, self._batch_tokens)
         body = _body(request)
         handle = self._server.handle_completions if request.prompt is not None else self._server.handle_chat_completions
         try:
@@ -110,8 +114,11 @@ def _body(request: Generate) -> dict[str, Any]:
 class _Run:
     """One request's stream: turns the engine's chunks (OpenAI's, with `prompt_progress` and `timings`) into pieces."""
 
-    def __init__(self, request: Generate, emit: Emit) -> None:
+    def __init__(self, request: Generate, emit: Emit, batch_tokens: int) -> None:
         self._id = request.id
+        self._most_tokens = request.max_tokens
+        self._batch_tokens = batch_tokens
+        self._holding = Holding()
         self._emit = emit
         self._started = perf_counter()
         self._prefilled: float | None = None
@@ -126,6 +133,7 @@ class _Run:
         if "error" in chunk:
             self._error = chunk["error"].get("type", "")
             return True
+        now = perf_counter()
         stopped = self._emit.wait(0)
         if progress := chunk.get("prompt_progress"):
             self._progress = Progress(self._id, progress["processed"], progress["total"], progress["cache"])
@@ -133,7 +141,18 @@ class _Run:
         for choice in chunk.get("choices", ()):
             stopped = self._on_choice(choice) or stopped
         self._timings = chunk.get("timings", self._timings)
-        return stopped
+        return stopped or self._emit.wait(self._hold_s(now))
+
+    def _hold_s(self, now: float) -> float:
+        """See backends.holding. Where the next chunk follows at once, nothing is kept back."""
+        left = self._progress.total - self._progress.done
+        if self._output_tokens:
+            decoding = self._reason is None and self._output_tokens < self._most_tokens
+            work, kind = int(decoding), "token"
+        else:
+            work, kind = min(left, self._batch_tokens), "prompt"
+        hold_s = self._holding.stepped(now, kind, work)
+        return max(0.0, hold_s - (perf_counter() - now))
 
     def _on_choice(self, choice: Chunk) -> bool:
         self._reason = _REASONS.get(choice.get("finish_reason") or "", self._reason)

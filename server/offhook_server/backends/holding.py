@@ -1,0 +1,34 @@
+"""How long an engine's callback may keep back its answer. Pure: times in seconds in, a time to wait out.
+
+llama.cpp goes on while the callback is asked, so "stop" takes effect after the step that is already running. Answered
+at once, a cancel therefore waits for the rest of one step (only then is the callback asked again) and all of the next.
+Kept back until just before the running step is over, the answer can still be "stop" while that step runs:
+
+    step k │ step k+1 │ step k+2        at once:    cancel in k+1, heard at its end, engine free after k+2
+           └ callback ┄┄┄┄┄┘            kept back:  cancel in k+1, heard in it,      engine free after k+1
+
+A step is a batch of the prompt or one token of the answer. The wait must never outlast it, or text comes late: it is
+a share of the fastest of the last steps of its kind.
+"""
+
+from collections import deque
+
+SHARE = 0.93
+REMEMBERED = 4
+
+
+class Holding:
+    def __init__(self) -> None:
+        self._began_at: float | None = None  # of the step that runs now
+        self._kind = ""
+        self._work = 0
+        self._rates: dict[str, deque[float]] = {}  # seconds for each token of work
+
+    def stepped(self, now: float, kind: str, work: int) -> float:
+        """A step is over and the next one, of `work` tokens, has begun. Seconds the answer may be kept back."""
+        if self._began_at is not None and self._work:
+            rates = self._rates.setdefault(self._kind, deque(maxlen=REMEMBERED))
+            rates.append((now - self._began_at) / self._work)
+        self._began_at, self._kind, self._work = now, kind, work
+        known = self._rates.get(kind)
+        return SHARE * min(known) * work if known else 0.0
