@@ -3,13 +3,12 @@
 import faulthandler
 import signal
 import sys
-from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from offhook_app import settings
-from offhook_app.cli.place import folder_of, parse
+from offhook_app.cli.place import parse
 from offhook_app.wiring import App
 
 SIGNALS_SEEN_EVERY_MS = 200  # Python's handlers run only when Python runs
@@ -26,9 +25,10 @@ def main(arguments: list[str]) -> int:
     qt.setApplicationName("Offhook")
     qt.setDesktopFileName("offhook")
     qt.setStyle("Fusion")
-    app = App(settings.load(), folder_of(place.path) if place else Path.cwd())
+    folder = place.path if place and place.path.is_dir() else None
+    app = App(settings.load(), folder)
     app.start()
-    if place and not place.path.is_dir():
+    if place and folder is None:
         app.window.open_path(place.path, place.point)
     _end_on_signals(app)
     try:

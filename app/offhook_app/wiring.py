@@ -9,8 +9,9 @@ from offhook_app.transport.server_process import ServerProcess
 
 
 class App:
-    def __init__(self, settings: Settings, folder: Path) -> None:
-        self.line = Line(ServerProcess(settings), [folder.resolve().as_uri()])
+    def __init__(self, settings: Settings, folder: Path | None = None) -> None:
+        """`folder`: what the copy model may read before a file is open; each file brings its own."""
+        self.line = Line(ServerProcess(settings), [folder.resolve().as_uri()] if folder else [])
         self.window = MainWindow(self.line, drafts_folder=settings.data / "drafts")
 
     def start(self) -> None:

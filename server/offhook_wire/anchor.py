@@ -40,6 +40,10 @@ class Anchored:
     def ghost(self) -> str:
         return self.text[len(self.typed) :]
 
+    def behind(self, consumed: int) -> "Anchored":
+        """Another suggestion that was asked for at the same place but begins `consumed` typed characters behind it."""
+        return Anchored(advance(self.at, self.typed[:consumed]), self.typed[consumed:])
+
     def _agrees(self) -> Drop | None:
         fits = self.text.startswith(self.typed) or self.typed.startswith(self.text)
         return None if fits else Drop.TYPED_OVER

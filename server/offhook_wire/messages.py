@@ -179,7 +179,11 @@ class DocumentDesync(Struct, frozen=True, rename="camel", tag_field="type", tag=
 
 
 class SuggestionStarted(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:suggestion.started"):
-    """Deltas follow as `response.output_text.delta` with this `item_id` on lane `stream_id`."""
+    """Deltas follow as `response.output_text.delta` with this `item_id` on lane `stream_id`.
+
+    They begin at `position` of `version`, which is `consumed` characters behind the place of the request: what was typed
+    there in the meantime.
+    """
 
     request_id: str
     suggestion_id: str
@@ -189,6 +193,7 @@ class SuggestionStarted(Struct, frozen=True, rename="camel", tag_field="type", t
     uri: str
     version: int
     position: Position
+    consumed: int = 0
     stream_id: str = field(name="stream_id", default="fast")
     sequence_number: int = field(name="sequence_number", default=0)
 

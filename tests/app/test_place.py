@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from offhook_app.cli.place import Place, folder_of, parse
+from offhook_app.cli.place import Place, parse
+from offhook_app.editor.folder import folder_of
 from offhook_wire.text import Point
 
 pytestmark = pytest.mark.pure

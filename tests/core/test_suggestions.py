@@ -106,7 +106,7 @@ def test_what_was_typed_meanwhile_is_taken_off_the_copy_or_contradicts_it() -> N
         desk.type(typed)
         actions = desk.machine.copied("q", "foo()", sure=True)
         if rest:
-            assert actions[:2] == [Started("q", "copy", desk.text.end), Said("q", "copy", rest)]
+            assert actions[:2] == [Started("q", "copy", desk.text.end, len(typed)), Said("q", "copy", rest)]
         else:
             assert actions == [Done("q", "copy", "stale")]
             assert desk.machine.is_live("q")

@@ -7,8 +7,9 @@ import pytest
 from aiohttp import web
 
 from offhook_app.transport.server_process import Endpoint, ServerMissing
+from offhook_server.core.copying import Guess
 from offhook_wire.messages import DocumentDesync, SessionReady, SuggestionStarted
-from support.code_server import TOKEN, CodeServer, SayingModel
+from support.code_server import TOKEN, CodeServer, SayingModel, SilentIndex
 from support.line_client import LIMIT_S, LineClient
 
 pytestmark = pytest.mark.loopback
@@ -187,11 +188,46 @@ async def test_no_server_is_said_with_its_reason_and_tried_again() -> None:
 
 
 async def test_no_model_at_all_leaves_the_copy_model() -> None:
-    async with CodeServer(None) as server, LineClient(server) as client:
+    copies = SilentIndex(Guess("compute(alpha)", share=1.0, match_tokens=12))
+    async with CodeServer(None, copies) as server, LineClient(server) as client:
         client.open("x = ")
         await client.until_kind("open")
         client.ask("q_1")
         assert (await client.until_done("q_1")).outcome == "no_model"
+        await client.until(lambda: client.ghost == "compute(alpha)")
+        assert copies.documents["a.py"] == "x = "
+
+
+async def test_a_sure_copy_leaves_the_model_alone() -> None:
+    model = SayingModel("never asked")
+    copies = SilentIndex(Guess("compute(alpha)", share=1.0, match_tokens=12))
+    async with CodeServer(model, copies) as server, LineClient(server) as client:
+        client.open("x = ")
+        await client.until_kind("open")
+        client.ask("q_1")
+        assert (await client.until_done("q_1")).outcome == "unneeded"
+        assert client.ghost == "compute(alpha)"
+        assert model.requests == []
+
+
+async def test_a_stale_key_is_said_and_the_new_one_is_looked_up() -> None:
+    class Changing:
+        """Knows an old key first."""
+
+        tries = 0
+
+        async def endpoint(self) -> Endpoint:
+            self.tries += 1
+            right = await server.endpoint()
+            return right if self.tries > 1 else Endpoint(right.base_url, "stale")
+
+    async with CodeServer(SayingModel("ok")) as server, LineClient(Changing()) as client:
+        client.open("x = ")
+        await client.until(lambda: any(s.detail == "The server's key changed." for s in client.states))
+        await client.until_kind("open")
+        client.ask("q_1")
+        await client.until_done("q_1")
+        assert client.ghost == "ok"
 
 
 def _cut(client: LineClient) -> None:

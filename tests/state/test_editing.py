@@ -63,6 +63,15 @@ def test_a_late_answer_that_fits_is_shown_without_what_was_typed() -> None:  # T
     assert story.ghosts == ["o()"]
 
 
+def test_an_answer_may_begin_behind_what_the_server_saw_typed() -> None:
+    story = Story("x =")
+    story.types(" ")
+    asked = story.suggests[-1]
+    story.types("foo")
+    story.hears(TextDelta(story.starts(asked, consumed=2), "o()", 0))
+    assert story.ghosts == ["()"]
+
+
 def test_an_answer_moves_with_lines_put_in_above() -> None:  # T2c
     story = Story("x =")
     story.types(" ")

@@ -104,11 +104,12 @@ class Story:
     def hears(self, event: ServerEvent) -> None:
         self.do(self.editing.received(event, self.now))
 
-    def starts(self, asked: Suggest, source: Source = "copy") -> str:
+    def starts(self, asked: Suggest, source: Source = "copy", consumed: int = 0) -> str:
         item_id = f"{asked.request_id}.{source}"
+        at, version = asked.position, asked.version + consumed
         self.hears(
             SuggestionStarted(
-                asked.request_id, f"s.{item_id}", "resp", item_id, source, asked.uri, asked.version, asked.position
+                asked.request_id, f"s.{item_id}", "resp", item_id, source, asked.uri, version, at, consumed=consumed
             )
         )
         return item_id

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +23,13 @@ class ServerProcess:
     token: str
 
     @classmethod
-    async def start(cls, runtime: Path, *arguments: str) -> "ServerProcess":
+    async def start(cls, runtime: Path, *arguments: str, log: Path | None = None) -> "ServerProcess":
         environment = {**os.environ, "OFFHOOK_RUNTIME_DIR": str(runtime)}
         command = [sys.executable, "-m", "offhook_server", "serve", "--json", *arguments]
-        process = await asyncio.create_subprocess_exec(
-            *command, stdout=asyncio.subprocess.PIPE, env=environment, start_new_session=True
-        )
+        with log.open("wb") if log else nullcontext() as errors:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdout=asyncio.subprocess.PIPE, stderr=errors, env=environment, start_new_session=True
+            )
         assert process.stdout is not None
         async with asyncio.timeout(LIMIT_S):
             said = json.loads(await process.stdout.readline())

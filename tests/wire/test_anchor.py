@@ -143,3 +143,12 @@ def test_whatever_is_edited_a_live_suggestion_fits_the_text(data: st.DataObject)
     plain, ghost = str(editor.text), suggestion.ghost
     offset = len(editor.text.between(Point(0, 0), suggestion.caret))
     assert editor.accept() == plain[:offset] + ghost + plain[offset:]
+
+
+def test_a_suggestion_may_begin_behind_what_was_typed_since_it_was_asked_for() -> None:
+    asked = Anchored(Point(1, 4), "foo\nba")
+    assert asked.behind(0) == asked
+    assert asked.behind(5) == Anchored(Point(2, 1), "a")
+    late = asked.behind(2)
+    assert late.receive("o\nbar()") is None
+    assert late.ghost == "r()"

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from offhook_app import settings
-from offhook_app.cli.place import Place, folder_of, parse
+from offhook_app.cli.place import Place, parse
+from offhook_app.editor.folder import folder_of
 from offhook_app.state.line_state import LineState
 from offhook_app.transport.line_driver import LineDriver
 from offhook_app.transport.server_process import ServerProcess

@@ -25,12 +25,3 @@ def parse(text: str) -> Place:
     if line < 1 or column < 1:
         raise ValueError("lines and columns count from 1")
     return Place(Path(head), Point(line - 1, column - 1) if match["line"] else None)
-
-
-def folder_of(path: Path) -> Path:
-    """The folder the copy model may read: the repository around `path`, else its own folder."""
-    start = path if path.is_dir() else path.resolve().parent
-    for folder in (start, *start.parents):
-        if (folder / ".git").exists():
-            return folder
-    return start

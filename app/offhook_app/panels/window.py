@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow, QStackedWidget, QVBoxLay
 from offhook_app.editor.drafts import Drafts
 from offhook_app.editor.driver import Line
 from offhook_app.editor.file import ChangedOnDisk, FileProblem
+from offhook_app.editor.folder import folder_of
 from offhook_app.editor.open_file import OpenFile, Room
 from offhook_app.panels import fonts, style
 from offhook_app.panels.empty import Empty
@@ -28,7 +29,7 @@ from offhook_app.state.keystroke import Keystrokes
 from offhook_app.state.line_state import LineState
 from offhook_app.state.status import Standing, download_words, line_words, suggestion_words
 from offhook_app.state.theme import DARK, LIGHT, Theme
-from offhook_wire.messages import ModelFetch, ServerEvent, ServerStatus
+from offhook_wire.messages import ModelFetch, ServerEvent, ServerStatus, WorkspaceDidChange
 
 _WITH_GHOST = {"arriving", "shown", "typed_into", "cut", "white"}
 
@@ -142,6 +143,7 @@ class MainWindow(QMainWindow):
         except FileProblem as e:
             self._warn("open", "warning-circle", str(e))
             return False
+        self._line.send(WorkspaceDidChange([folder_of(opened.path).resolve().as_uri()]))
         self._show(opened)
         if at:
             opened.go_to(*at)

@@ -10,7 +10,7 @@ accept hands out an `Insert`, which comes back as an edit like any other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from offhook_app.state.accepting import Amount, tab_accepts, taken
@@ -267,7 +267,7 @@ class Editing:
 
     def _started(self, event: SuggestionStarted) -> list[Action]:
         if request := self._asked.of(event.request_id):
-            anchored = replace(request.anchored)
+            anchored = request.anchored.behind(event.consumed)
             self._offers.add(
                 Offer(
                     request.id, event.suggestion_id, event.item_id, event.source, anchored, request.at, request.invoked

@@ -17,12 +17,17 @@ SHARE = 0.93
 REMEMBERED = 4
 
 
+Rates = dict[str, deque[float]]  # by kind of step: seconds for each token of work, of the last steps
+
+
 class Holding:
-    def __init__(self) -> None:
+    """Of one request. `rates` outlives it: the next request's first steps are like the last one's."""
+
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
         self._began_at: float | None = None  # of the step that runs now
         self._kind = ""
         self._work = 0
-        self._rates: dict[str, deque[float]] = {}  # seconds for each token of work
 
     def stepped(self, now: float, kind: str, work: int) -> float:
         """A step is over and the next one, of `work` tokens, has begun. Seconds the answer may be kept back."""

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from offhook_server.backends.base import Call, Delta, Emit, Finished, Generate, Progress
-from offhook_server.backends.holding import Holding
+from offhook_server.backends.holding import Holding, Rates
 from offhook_server.errors import BackendError
 
 BATCH_TOKENS = 24
@@ -53,6 +53,7 @@ class LlamaEngine:
         """`batch_tokens` None leaves the engine's default, for comparison. Raises BackendError."""
         check_file(path)
         self._batch_tokens = batch_tokens or DEFAULT_BATCH_TOKENS
+        self._rates: Rates = {}
         os.putenv("GOMP_SPINCOUNT", SPIN_COUNT)  # read by OpenMP when the engine's library is loaded
         import xllamacpp
 
@@ -79,7 +80,7 @@ class LlamaEngine:
         self.model = path.stem
 
     def generate(self, request: Generate, emit: Emit) -> Finished:
-        run = _Run(request, emit, self._batch_tokens)
+        run = _Run(request, emit, self._batch_tokens, Holding(self._rates))
         body = _body(request)
         handle = self._server.handle_completions if request.prompt is not None else self._server.handle_chat_completions
         try:
@@ -114,11 +115,11 @@ def _body(request: Generate) -> dict[str, Any]:
 class _Run:
     """One request's stream: turns the engine's chunks (OpenAI's, with `prompt_progress` and `timings`) into pieces."""
 
-    def __init__(self, request: Generate, emit: Emit, batch_tokens: int) -> None:
+    def __init__(self, request: Generate, emit: Emit, batch_tokens: int, holding: Holding) -> None:
         self._id = request.id
         self._most_tokens = request.max_tokens
         self._batch_tokens = batch_tokens
-        self._holding = Holding()
+        self._holding = holding
         self._emit = emit
         self._started = perf_counter()
         self._prefilled: float | None = None

@@ -32,7 +32,7 @@ from offhook_server.models.worker_client import WorkerClient, WorkerSpec
 MODEL = "qwen2.5-coder-0.5b"
 PROMPT_CHARACTERS = 2600  # about 600 tokens of Python
 MOST_TOKENS = 64
-BLOCKS = 21
+BLOCKS = 20
 PREFILL_CANCELS_PER_BLOCK = 9  # and one while it decodes
 QUICK_BUDGET_S = 30.0
 LONGEST_DECODE_S = 0.6  # a cancel in the text comes this late at most

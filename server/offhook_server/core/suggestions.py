@@ -42,9 +42,12 @@ class StopSmall:
 
 @dataclass(frozen=True, slots=True)
 class Started:
+    """`consumed`: characters typed at the place of the request before this began at `at`."""
+
     request_id: str
     source: Source
     at: Point
+    consumed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ class Suggestions:
                 request.due = None
                 at = request.place.caret
                 request.small = Anchored(at)
-                actions += [Started(request.request_id, "small", at), StartSmall(request.request_id, request.uri, at)]
+                started = Started(request.request_id, "small", at, len(request.place.typed))
+                actions += [started, StartSmall(request.request_id, request.uri, at)]
         return actions
 
     def edited(self, uri: str, edits: list[Edit], now: float) -> list[Action]:
@@ -167,7 +171,7 @@ class Suggestions:
             actions = [Done(request_id, "copy", "stale")]
         else:
             actions = [
-                Started(request_id, "copy", request.place.caret),
+                Started(request_id, "copy", request.place.caret, len(request.place.typed)),
                 Said(request_id, "copy", answer.ghost),
                 Done(request_id, "copy", "finished"),
             ]

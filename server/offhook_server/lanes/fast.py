@@ -171,8 +171,8 @@ class FastLane:
             case StopSmall():
                 if asked.task:
                     asked.task.cancel()
-            case Started(source=source, at=at):
-                self._started(asked, source, at)
+            case Started():
+                self._started(asked, action)
             case Said(source=source, text=text):
                 asked.first_at.setdefault(source, self._clock())
                 number = asked.sequence[source] = asked.sequence.get(source, -1) + 1
@@ -191,8 +191,8 @@ class FastLane:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _started(self, asked: Asked, source: Source, at: Point) -> None:
-        short = uuid4().hex[:12]
+    def _started(self, asked: Asked, started: Started) -> None:
+        source, short = started.source, uuid4().hex[:12]
         asked.suggestion_ids[source] = short
         self._emit(
             SuggestionStarted(
@@ -203,7 +203,8 @@ class FastLane:
                 source=source,
                 uri=asked.message.uri,
                 version=asked.document.version,
-                position=self._documents.position(asked.document.text, at),
+                position=self._documents.position(asked.document.text, started.at),
+                consumed=started.consumed,
                 stream_id=LANE,
             )
         )

@@ -50,7 +50,7 @@ class LocalModel:
     def detail(self) -> str:
         if self.state == "absent" and not self._complaint:
             size_mb = self._known.size_bytes // 1_000_000
-            return f"{self.name}: {size_mb} MB, {self._known.licence}, kept in {self._folder.name}."
+            return f"{self.name}: {size_mb} MB, {self._known.licence}, kept in {self._folder}."
         return self._complaint or self.worker.detail
 
     @property
