@@ -30,6 +30,7 @@ from offhook_app.state.line_state import LineState
 from offhook_app.state.status import Standing, download_words, line_words, suggestion_words
 from offhook_app.state.theme import DARK, LIGHT, Theme
 from offhook_wire.messages import ModelFetch, ServerEvent, ServerStatus, WorkspaceDidChange
+from offhook_wire.privacy import never_sent
 
 _WITH_GHOST = {"arriving", "shown", "typed_into", "cut", "white"}
 
@@ -143,7 +144,8 @@ class MainWindow(QMainWindow):
         except FileProblem as e:
             self._warn("open", "warning-circle", str(e))
             return False
-        self._line.send(WorkspaceDidChange([folder_of(opened.path).resolve().as_uri()]))
+        if not never_sent(str(opened.path)):
+            self._line.send(WorkspaceDidChange([folder_of(opened.path).resolve().as_uri()]))
         self._show(opened)
         if at:
             opened.go_to(*at)
