@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, assert_never
 from uuid import uuid4
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from offhook_server import metrics
 from offhook_server.backends.base import Delta, Finished, Generate, Model, Progress
@@ -218,19 +218,22 @@ class FastLane:
     def _timing(self, asked: Asked, source: Source) -> Timing:
         now = self._clock()
         first = asked.first_at.get(source, now)
-        started = asked.asked_at if source == "small" and asked.asked_at else asked.mirrored_at
-        evaluating = asked.evaluating_at or started
-        done = asked.finished if source == "small" else None
-        return Timing(
+        timing = Timing(
             mirrored_ms=_ms(asked.mirrored_at - asked.received_at),
-            waited_ms=_ms(started - asked.mirrored_at),
-            queue_ms=_ms(evaluating - started),
-            prefill_ms=_ms(first - evaluating),
             ttft_ms=_ms(first - asked.received_at),
             total_ms=_ms(now - asked.received_at),
-            prompt_tokens=done.prompt_tokens if done else 0,
-            cached_tokens=done.cached_tokens if done else 0,
-            output_tokens=done.output_tokens if done else 0,
+        )
+        if source == "copy" or asked.asked_at is None:
+            return timing
+        evaluating, counted = asked.evaluating_at or first, asked.finished
+        return structs.replace(
+            timing,
+            waited_ms=_ms(asked.asked_at - asked.mirrored_at),
+            queue_ms=_ms(evaluating - asked.asked_at),
+            prefill_ms=_ms(first - evaluating),
+            prompt_tokens=counted.prompt_tokens if counted else 0,
+            cached_tokens=counted.cached_tokens if counted else 0,
+            output_tokens=counted.output_tokens if counted else 0,
         )
 
     # -- the two models ---------------------------------------------------------------------------------------------
