@@ -5,7 +5,6 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from offhook_app.transport.server_process import Endpoint
 from offhook_wire.messages import DocumentDidOpen, ServerStatus, WorkspaceDidChange
 from offhook_wire.text import text_hash
 from support.line_client import LineClient
@@ -22,11 +21,7 @@ async def test_the_marker_comes_out_nowhere(tmp_path: Path) -> None:
     (folder / f"{MARKER}.py").write_text(f"{MARKER} = 1\n")
     server = await ServerProcess.start(tmp_path / "run", "--engine", "null", log=log)
 
-    class Fixed:
-        async def endpoint(self) -> Endpoint:
-            return Endpoint(server.base_url, server.token)
-
-    async with LineClient(Fixed()) as client:
+    async with LineClient(server) as client:
         client.uri = (folder / f"{MARKER}.py").as_uri()
         client.open(f"# {MARKER} [[crash]]\nx = ")
         await client.until(lambda: any(isinstance(e, ServerStatus) and e.model == "ready" for e in client.events))

@@ -13,7 +13,6 @@ import psutil
 import pytest
 
 from offhook_app.settings import Settings
-from offhook_app.transport.server_process import Endpoint
 from offhook_app.transport.server_process import ServerProcess as AppsServer
 from offhook_wire.messages import ServerStatus
 from support.line_client import LineClient
@@ -22,16 +21,6 @@ from support.processes import LIMIT_S, ServerProcess, gone
 pytestmark = pytest.mark.loopback
 
 NULL = ("--engine", "null")
-
-
-class Fixed:
-    """A server whose address is known."""
-
-    def __init__(self, server: ServerProcess) -> None:
-        self._endpoint = Endpoint(server.base_url, server.token)
-
-    async def endpoint(self) -> Endpoint:
-        return self._endpoint
 
 
 @pytest.fixture
@@ -68,7 +57,7 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays(server: ServerProc
 
 async def test_killing_the_server_takes_its_workers_with_it(tmp_path: Path) -> None:
     server = await ServerProcess.start(tmp_path, *NULL)
-    async with LineClient(Fixed(server)) as client:
+    async with LineClient(server) as client:
         await _ready(client)
     family = [psutil.Process(server.pid), *server.children()]
     assert len(family) == 3
@@ -79,7 +68,7 @@ async def test_killing_the_server_takes_its_workers_with_it(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("module", ["offhook_server.models.worker", "offhook_server.models.index_worker"])
 async def test_a_killed_worker_is_replaced_and_the_line_goes_on(server: ServerProcess, module: str) -> None:
-    async with LineClient(Fixed(server)) as client:
+    async with LineClient(server) as client:
         client.open("x = ")
         await _ready(client)
         worker = server.worker(module)

@@ -8,7 +8,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from offhook_app.transport.server_process import Endpoint
 from offhook_wire.messages import ServerStatus
 from support.line_client import LineClient
 from support.processes import LIMIT_S, ServerProcess, gone
@@ -19,14 +18,6 @@ CODE = '''\
 def rectangle_area(width: float, height: float) -> float:
     """Area of a rectangle."""
     return wid'''
-
-
-class Fixed:
-    def __init__(self, server: ServerProcess) -> None:
-        self._endpoint = Endpoint(server.base_url, server.token)
-
-    async def endpoint(self) -> Endpoint:
-        return self._endpoint
 
 
 async def test_complete_streams_the_rest_of_the_word_and_leaves_nothing(model_path: Path, tmp_path: Path) -> None:
@@ -43,7 +34,7 @@ async def test_complete_streams_the_rest_of_the_word_and_leaves_nothing(model_pa
 async def test_a_request_that_is_overtaken_in_its_prompt_gives_way(model_path: Path, tmp_path: Path) -> None:
     server = await ServerProcess.start(tmp_path)
     family = [psutil.Process(server.pid), *server.children()]
-    async with LineClient(Fixed(server)) as client:
+    async with LineClient(server) as client:
         client.open(f"{CODE}th * height\n\n\ndef circle_area(radius: float) -> float:\n    return ")
         await client.until(lambda: any(isinstance(e, ServerStatus) and e.model == "ready" for e in client.events))
         client.ask("q_1")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 
+from offhook_app.transport.server_process import Endpoint
+
 LIMIT_S = 30.0
 
 
@@ -34,6 +36,10 @@ class ServerProcess:
         async with asyncio.timeout(LIMIT_S):
             said = json.loads(await process.stdout.readline())
         return cls(process, said.get("base_url", ""), said.get("token", said.get("message", "")))
+
+    async def endpoint(self) -> Endpoint:
+        """What transport.line_driver asks of a server."""
+        return Endpoint(self.base_url, self.token)
 
     @property
     def pid(self) -> int:
