@@ -15,7 +15,8 @@ missing=()
 while read -r g package; do
 	[ "$g" = "$group" ] || continue
 	# Ubuntu 24.04 renamed some libraries (…t64); either name will do
-	dpkg-query -W -f='${Status}\n' "$package" "${package}t64" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
+	states=$(dpkg-query -W -f='${Status}\n' "$package" "${package}t64" 2>/dev/null || true) # it fails for the name that is not there
+	grep -q '^install ok installed' <<<"$states" || missing+=("$package")
 done < <(grep -v '^#' "$here/system-packages.txt")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
