@@ -152,7 +152,7 @@ class _Run:
             work, kind = int(decoding), "token"
         else:
             work, kind = min(left, self._batch_tokens), "prompt"
-        hold_s = self._holding.stepped(now, kind, work)
+        hold_s = self._holding.stepped(now, kind, work, text_follows=left <= self._batch_tokens)
         return max(0.0, hold_s - (perf_counter() - now))
 
     def _on_choice(self, choice: Chunk) -> bool:
