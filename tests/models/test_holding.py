@@ -48,6 +48,8 @@ def test_what_one_request_learned_serves_the_next() -> None:
 def test_where_only_progress_waits_the_median_counts() -> None:
     holding, now = Holding({}), 0.0
     holding.stepped(now, "prompt", 10, text_follows=False)
-    holds_s = [holding.stepped(now := now + took_s, "prompt", 10, text_follows=False) for took_s in (0.2, 0.3, 0.4, 0.5)]
+    holds_s = [
+        holding.stepped(now := now + took_s, "prompt", 10, text_follows=False) for took_s in (0.2, 0.3, 0.4, 0.5)
+    ]
     assert holds_s[-1] == pytest.approx(SHARE * 0.35)
     assert holding.stepped(now + 0.4, "prompt", 10, text_follows=True) == pytest.approx(SHARE_BEFORE_TEXT * 0.3)
