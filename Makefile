@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
-FETCH := $(BIN)/python -m offhook_server.models.store fetch qwen2.5-coder-0.5b
+FETCH := $(BIN)/offhook models fetch fast
 PURE := tests/wire tests/core tests/state
 
 .PHONY: run setup test lint lock clean

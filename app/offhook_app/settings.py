@@ -13,7 +13,7 @@ APP = "offhook"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`runtime`: where the server says how it is reached. `data`: drafts. `server_arguments`: more for `serve`."""
+    """`runtime`: where the server says how it is reached. `data`: drafts, conversations. `server_arguments`: more for `serve`."""
 
     runtime: Path
     data: Path

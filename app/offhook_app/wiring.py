@@ -12,7 +12,9 @@ class App:
     def __init__(self, settings: Settings, folder: Path | None = None) -> None:
         """`folder`: what the copy model may read before a file is open; each file brings its own."""
         self.line = Line(ServerProcess(settings), [folder.resolve().as_uri()] if folder else [])
-        self.window = MainWindow(self.line, drafts_folder=settings.data / "drafts")
+        self.window = MainWindow(
+            self.line, drafts_folder=settings.data / "drafts", history_file=settings.data / "conversations.sqlite"
+        )
 
     def start(self) -> None:
         self.line.start()

@@ -18,16 +18,16 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if sys.argv[1:2] != ["serve"]:
         sys.exit("usage: python -m offhook_server serve [--json] [--port N]")
-    given = settings.load(sys.argv[2:])
+    as_json = "--json" in sys.argv
+    try:
+        given = settings.load(sys.argv[2:])
+    except UserError as e:
+        _complain(e, as_json)
+        return 2
     try:
         return asyncio.run(_serve(given))
     except UserError as e:
-        _say(
-            sys.stdout if given.json else sys.stderr,
-            given,
-            {"event": "error", "message": str(e)},
-            f"offhook serve: {e}",
-        )
+        _complain(e, as_json)
         return 1
 
 
@@ -40,7 +40,7 @@ async def _serve(given: settings.Settings) -> int:
     other = await server.start()
     try:
         ready = {"event": "ready", "base_url": other or server.base_url, "token": server.token}
-        _say(sys.stdout, given, ready, f"Offhook is on the line at {ready['base_url']}")
+        _say(sys.stdout, given.json, ready, f"Offhook is on the line at {ready['base_url']}")
         if other is None:
             await stop.wait()
     finally:
@@ -48,8 +48,13 @@ async def _serve(given: settings.Settings) -> int:
     return 0
 
 
-def _say(where: TextIO, given: settings.Settings, event: dict[str, str], words: str) -> None:
-    where.write((json.dumps(event) if given.json else words) + "\n")
+def _complain(error: UserError, as_json: bool) -> None:
+    where = sys.stdout if as_json else sys.stderr
+    _say(where, as_json, {"event": "error", "message": str(error)}, f"offhook serve: {error}")
+
+
+def _say(where: TextIO, as_json: bool, event: dict[str, str], words: str) -> None:
+    where.write((json.dumps(event) if as_json else words) + "\n")
     where.flush()
 
 

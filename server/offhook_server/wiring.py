@@ -1,13 +1,17 @@
 """Builds the server from its parts and takes it down again. Decides nothing."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
 from aiohttp import web
+from msgspec import to_builtins
 
+from offhook_server.core.engines import ROLES
+from offhook_server.core.engines import Engines as EngineRules
 from offhook_server.errors import UserError
 from offhook_server.gateway.app import runner
 from offhook_server.gateway.attendance import Attendance
@@ -16,10 +20,11 @@ from offhook_server.gateway.services import Services
 from offhook_server.gateway.session import Parts
 from offhook_server.gateway.sessions import Sessions
 from offhook_server.lanes.workspace import Workspace
+from offhook_server.models.engines import Engines
 from offhook_server.models.index_client import IndexClient
-from offhook_server.models.local import LocalModel
+from offhook_server.models.seats import model, rules
 from offhook_server.settings import Settings
-from offhook_wire.messages import Limits, ServerStatus
+from offhook_wire.messages import Limits, ServerStatus, Usage
 from offhook_wire.version import PRODUCT
 
 HOST = "127.0.0.1"
@@ -32,7 +37,11 @@ class Server:
         self._settings = settings
         self._left = left
         self._presence = Presence(settings.runtime)
-        self._model = LocalModel(settings.engine, settings.model, settings.models, self._status_changed)
+        self._engines = Engines(
+            EngineRules({role: rules(settings, role) for role in ROLES}, quiet=settings.quiet),
+            lambda role, report: model(settings, role, report),
+            self._status_changed,
+        )
         self.token = ""
         self.base_url = ""
         self._sessions: Sessions | None = None
@@ -47,7 +56,7 @@ class Server:
         listener = self._listen()
         self.base_url = f"http://{HOST}:{listener.getsockname()[1]}/v1"
         self._index = await IndexClient.start(None, lambda _: self._status_changed())
-        await self._model.start()
+        self._engines.start()
         self._sessions = Sessions(self._parts(Workspace(self._index)))
         self._runner = runner(self._services())
         await self._runner.setup()
@@ -62,7 +71,7 @@ class Server:
             await self._runner.cleanup()
         if self._sessions:
             await self._sessions.close()
-        await self._model.close()
+        await self._engines.close()
         if self._index:
             await self._index.close()
         self._presence.leave()
@@ -89,17 +98,23 @@ class Server:
     def _parts(self, workspace: Workspace) -> Parts:
         return Parts(
             workspace=workspace,
-            small_model=lambda: self._model.ready,
-            fetch_model=self._model.fetch,
+            small_model=self._engines.small,
+            fetch_model=self._engines.fetch,
             status=self._status,
             clock=monotonic,
             limits=Limits(),
+            deep_model=lambda: self._engines.deep_lane,
+            stop_model=self._engines.stop,
+            warm=self._engines.warm,
+            automatic=lambda: self._engines.automatic,
+            quiet=self._engines.quiet,
+            usage=self._usage,
         )
 
     def _services(self) -> Services:
-        worker = self._model.worker
+        fast, deep = self._engines.fast, self._engines.deep
         return Services(
-            models={"fast": worker, "deep": worker, self._model.name: worker},
+            models={"fast": fast, "deep": self._engines.deep_lane, fast.name: fast, deep.name: deep},
             token=self.token,
             limits=Limits(),
             sessions=self._sessions,
@@ -110,18 +125,25 @@ class Server:
 
     def _status(self) -> ServerStatus:
         index = self._index.status if self._index else None
+        fast = self._engines.status("fast")
         return ServerStatus(
-            model=self._model.state,
-            model_name=self._model.name,
-            share=self._model.share,
-            detail=self._model.detail,
+            model="ready" if fast.state == "asleep" else fast.state,
+            model_name=fast.name,
+            share=fast.share,
+            detail=fast.detail,
             index_files=index.files if index else 0,
             index_ready=index.ready if index else False,
+            notice=self._engines.notice,
+            models=[self._engines.status(role) for role in ROLES],
         )
 
     def _status_changed(self) -> None:
         if self._sessions:
             self._sessions.broadcast(self._status())
 
+    def _usage(self) -> Usage:
+        return self._engines.usage({"index": self._index.pid if self._index else None, "server": os.getpid()})
+
     def _health(self) -> dict[str, Any]:
-        return {"status": "ok", "version": PRODUCT, "model": {"name": self._model.name, "state": self._model.state}}
+        models = {role: {"name": self._engines.models[role].name, "state": self._engines.state(role)} for role in ROLES}
+        return {"status": "ok", "version": PRODUCT, "models": models, "usage": to_builtins(self._usage())}

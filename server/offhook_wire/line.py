@@ -34,8 +34,10 @@ from offhook_wire.messages import (
     ErrorEvent,
     Flow,
     ModelFetch,
+    ModelStop,
     Ping,
     Pong,
+    Quiet,
     Resume,
     ServerEvent,
     ServerStatus,
@@ -48,7 +50,17 @@ from offhook_wire.messages import (
     SuggestionRebased,
     SuggestionStarted,
     TextDelta,
+    Usage,
+    UsageWatch,
     WorkspaceDidChange,
+)
+from offhook_wire.responses import (
+    ResponseCancel,
+    ResponseCompleted,
+    ResponseCreate,
+    ResponseCreated,
+    ResponseFailed,
+    ResponseIncomplete,
 )
 from offhook_wire.text import Encoding, Text
 from offhook_wire.version import PRODUCT
@@ -145,6 +157,7 @@ class Line:
         self._folders = workspace_folders or []
         self._encoding: Encoding = encoding
         self._documents: dict[str, Document] = {}
+        self._wishes: dict[type[Quiet] | type[UsageWatch], Quiet | UsageWatch] = {}  # the newest of each holds
         self._token: str | None = None
         self._last_seq = -1
         self._items: dict[str, int] = {}
@@ -241,7 +254,19 @@ class Line:
                 return []
             case Cancel() if self._by_http:
                 return [StopHttp()]
-            case Cancel() | SuggestionFeedback() | ModelFetch() | SessionHello() | Ping():
+            case Quiet() | UsageWatch():
+                self._wishes[type(message)] = message
+                return [_frame(message)] if self.state is State.OPEN else []
+            case (
+                Cancel()
+                | SuggestionFeedback()
+                | ModelFetch()
+                | ModelStop()
+                | SessionHello()
+                | Ping()
+                | ResponseCreate()
+                | ResponseCancel()
+            ):
                 return [_frame(message)] if self.state is State.OPEN else []
             case _:
                 assert_never(message)
@@ -300,7 +325,12 @@ class Line:
                 | SuggestionDone()
                 | SessionGoAway()
                 | ServerStatus()
+                | Usage()
                 | TextDelta()
+                | ResponseCreated()
+                | ResponseCompleted()
+                | ResponseIncomplete()
+                | ResponseFailed()
                 | ErrorEvent()
             ):
                 pass
@@ -322,8 +352,10 @@ class Line:
                 if not event.resumed:
                     self._last_seq = event.sequence_number
                     self._items.clear()
-            case Pong() | ErrorEvent():
+            case Pong() | Usage() | ErrorEvent():
                 pass
+            case ResponseCreated() | ResponseCompleted() | ResponseIncomplete() | ResponseFailed():
+                pass  # numbered within their response
             case _:
                 if event.sequence_number <= self._last_seq:
                     return False
@@ -344,6 +376,7 @@ class Line:
         for uri, document in self._documents.items():
             actions += [_frame(message) for message in document.catching_up(uri, has.get(uri))]
         actions += [_frame(DocumentDidClose(uri)) for uri in has if uri not in self._documents]
+        actions += [_frame(wish) for wish in self._wishes.values()]
         return [*actions, *self._ping(now)]
 
     def _resend(self, desync: DocumentDesync) -> list[Action]:

@@ -9,6 +9,15 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from offhook_wire.responses import (
+    ResponseCancel,
+    ResponseCompleted,
+    ResponseCreate,
+    ResponseCreated,
+    ResponseFailed,
+    ResponseIncomplete,
+)
+
 
 class Position(Struct, frozen=True):
     """Zero-based; `character` counts units of the agreed position encoding."""
@@ -83,7 +92,13 @@ class DocumentDidClose(Struct, frozen=True, rename="camel", tag_field="type", ta
     event_id: str | None = None
 
 
+Lane = Literal["fast", "deep"]
+Source = Literal["copy", "small", "deep"]
+
+
 class Suggest(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:suggest"):
+    """On the fast lane the copy and the small model answer; on the deep lane the deep one alone, at once and at length."""
+
     request_id: str
     uri: str
     version: int
@@ -92,6 +107,7 @@ class Suggest(Struct, frozen=True, rename="camel", tag_field="type", tag="offhoo
     priority: int = 0
     deadline_ms: int | None = None
     supersedes: str | None = None
+    lane: Lane = "fast"
     event_id: str | None = None
 
 
@@ -120,6 +136,27 @@ class ModelFetch(Struct, frozen=True, rename="camel", tag_field="type", tag="off
     event_id: str | None = None
 
 
+class ModelStop(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:model.stop"):
+    """No more of that download; what has arrived is kept."""
+
+    name: str
+    event_id: str | None = None
+
+
+class Quiet(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:quiet"):
+    """The person wants no automatic decodes for now; the copy model goes on, and an invoked suggestion still works."""
+
+    on: bool
+    event_id: str | None = None
+
+
+class UsageWatch(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:usage.watch"):
+    """Somebody looks at the figures: `offhook:usage` comes now and every two seconds, until `on` is false."""
+
+    on: bool
+    event_id: str | None = None
+
+
 class Ping(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:ping"):
     """`t0` is the client's own clock, in ms; the server hands it back."""
 
@@ -137,7 +174,12 @@ ClientEvent = (
     | Cancel
     | SuggestionFeedback
     | ModelFetch
+    | ModelStop
+    | Quiet
+    | UsageWatch
     | Ping
+    | ResponseCreate
+    | ResponseCancel
 )
 
 # -- server to client ---------------------------------------------------------------------------------------------
@@ -189,7 +231,7 @@ class SuggestionStarted(Struct, frozen=True, rename="camel", tag_field="type", t
     suggestion_id: str
     response_id: str
     item_id: str = field(name="item_id")
-    source: Literal["copy", "small"]
+    source: Source
     uri: str
     version: int
     position: Position
@@ -208,17 +250,23 @@ class SuggestionRebased(Struct, frozen=True, rename="camel", tag_field="type", t
 
 
 class Timing(Struct, frozen=True, rename="camel"):
-    """Milliseconds. `mirrored`: frame read → change applied. The engine's own parts are zero for the copy model."""
+    """Milliseconds. The parts up to `handed` follow one another and add up to `ttft`; a model without a part has 0."""
 
-    mirrored_ms: float = 0.0
+    mirrored_ms: float = 0.0  # suggest read → handled
     waited_ms: float = 0.0  # the typing pause
-    queue_ms: float = 0.0
+    queue_ms: float = 0.0  # asked → the engine begins
     prefill_ms: float = 0.0
-    ttft_ms: float = 0.0  # suggest read → first delta handed to the socket, all of the above and the rest
+    ttft_ms: float = 0.0  # suggest read → first words handed to the socket; 0: it had none
     total_ms: float = 0.0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    copied_ms: float = 0.0  # the copy model's whole answer
+    first_token_ms: float = 0.0  # prompt read → first token
+    first_words_ms: float = 0.0  # first token → first words that can be shown
+    handed_ms: float = 0.0
+    decode_ms: float = 0.0  # first token → newest token, over all the answer
+    read_at_ms: float | None = None  # suggest read, on the clock of `offhook:pong`
 
 
 Outcome = Literal[
@@ -241,7 +289,7 @@ class SuggestionDone(Struct, frozen=True, rename="camel", tag_field="type", tag=
     """Always the last word on a source of a request, also where nothing was started (`suggestion_id` None)."""
 
     request_id: str
-    source: Literal["copy", "small"]
+    source: Source
     outcome: Outcome
     suggestion_id: str | None = None
     timing: Timing = field(default_factory=Timing)
@@ -274,8 +322,23 @@ class SessionGoAway(Struct, frozen=True, rename="camel", tag_field="type", tag="
 ModelState = Literal["absent", "downloading", "starting", "ready", "failed"]
 
 
+class ModelStatus(Struct, frozen=True, rename="camel"):
+    """One model of the server's. "asleep": here, and loaded at the first need. `source`: where it comes from, in words."""
+
+    name: str
+    role: Literal["fast", "deep"]
+    state: ModelState | Literal["asleep"]
+    share: float | None = None
+    detail: str = ""
+    size_bytes: int = 0
+    licence: str = ""
+    source: str = ""
+    folder: str = ""
+
+
 class ServerStatus(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:status"):
-    """What the server can do now. `share` is 0 to 1 of a download; `detail` a sentence with the way to mend it."""
+    """What the server can do now; the first fields speak of the fast model. `share` is 0 to 1 of a download; `detail` a sentence with the way to mend it; `notice`
+    one that says what is held back and why (little memory, a low battery, quiet)."""
 
     model: ModelState
     model_name: str
@@ -283,7 +346,25 @@ class ServerStatus(Struct, frozen=True, rename="camel", tag_field="type", tag="o
     detail: str = ""
     index_files: int = 0
     index_ready: bool = False
+    notice: str = ""
+    models: list[ModelStatus] = field(default_factory=list)
     sequence_number: int = field(name="sequence_number", default=0)
+
+
+class ProcessUsage(Struct, frozen=True, rename="camel"):
+    """`name`: the model's, "index" or "server"."""
+
+    name: str
+    cpu_s: float
+    rss_mb: float
+
+
+class Usage(Struct, frozen=True, rename="camel", tag_field="type", tag="offhook:usage"):
+    """What the server and its workers cost this machine. `cpu_s`: of all since the server started, ended ones too."""
+
+    cpu_s: float
+    rss_mb: float
+    models: list[ProcessUsage] = field(default_factory=list)
 
 
 class TextDelta(Struct, frozen=True, tag_field="type", tag="response.output_text.delta"):
@@ -324,6 +405,11 @@ ServerEvent = (
     | Flow
     | SessionGoAway
     | ServerStatus
+    | Usage
     | TextDelta
+    | ResponseCreated
+    | ResponseCompleted
+    | ResponseIncomplete
+    | ResponseFailed
     | ErrorEvent
 )

@@ -14,6 +14,7 @@ from offhook_server.core.prompt import (
     PREFIX_CHARS,
     STOPS,
     SUFFIX_CHARS,
+    TOKEN_CHARS,
     PromptWindow,
 )
 from offhook_wire.text import Point, Text
@@ -95,3 +96,16 @@ def test_special_tokens_in_the_persons_text_are_not_the_models(special: str) -> 
     built = prompt(f"a{special}b", neighbour=Neighbour(special, special))
     assert built.count("<|") == 2
     assert special[2:] in built
+
+
+def test_how_much_of_a_prompt_is_new_follows_the_caret() -> None:
+    window, text = PromptWindow("this.py"), Text("x = 12\n" * 500)
+    cold = PREFIX_CHARS // TOKEN_CHARS
+    assert window.cold_tokens(text, Point(300, 6)) == cold
+    window.infill(text, Point(300, 6), None)
+    assert window.cold_tokens(text, Point(300, 6)) == 0
+    assert window.cold_tokens(text, Point(303, 6)) == 7
+    assert window.cold_tokens(text, Point(290, 6)) == 0
+    assert window.cold_tokens(text, Point(300, 3)) == SUFFIX_CHARS // TOKEN_CHARS
+    assert window.cold_tokens(text, Point(10, 6)) == cold
+    assert window.cold_tokens(text, Point(480, 6)) == cold

@@ -76,6 +76,13 @@ def test_the_copy_model_answers_first_then_the_small_one() -> None:
     assert not desk.machine.is_live("q")
 
 
+def test_enter_goes_into_the_block_that_is_being_suggested_behind_a_colon() -> None:
+    desk = Desk("if x:").running()
+    assert desk.type("\n    ") == [Rebased("q", "small", 5)]
+    assert desk.machine.said("q", "\n    y()") == [Said("q", "small", "\n    y()")]
+    assert desk.machine.is_live("q")
+
+
 def test_a_sure_copy_spares_the_small_model() -> None:
     desk = Desk()
     desk.ask("q")

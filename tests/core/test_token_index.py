@@ -70,6 +70,15 @@ def test_memory_does_not_grow_with_the_number_of_puts() -> None:
     assert not index.untidy
 
 
+def test_a_file_as_long_as_a_segment_is_tidied_once() -> None:
+    index = CopyIndex()
+    line = "a b c d e f g h i j\n"  # 20 tokens
+    index.put("half", line * (SEGMENT_TOKENS // 20 * 2 // 3))
+    for more in range(4):
+        index.put("long", line * (SEGMENT_TOKENS // 20 - 1) + f"x{more}\n")
+        assert not index.untidy
+
+
 def test_long_chains_of_dropped_places_are_walked_in_part_only() -> None:
     index = CopyIndex()
     index.put("kept", "a b c\n")

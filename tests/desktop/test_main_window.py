@@ -4,18 +4,28 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from offhook_app.panels.notice import NoticeBar
 from offhook_app.panels.window import MainWindow
 from offhook_app.state.line_state import LineState
 from offhook_app.state.theme import DARK, LIGHT
-from offhook_wire.messages import DocumentDidClose, DocumentDidOpen, ModelFetch, ServerStatus, Suggest, Timing
+from offhook_wire.messages import (
+    DocumentDidClose,
+    DocumentDidOpen,
+    ModelFetch,
+    ModelStatus,
+    ModelStop,
+    ServerStatus,
+    Suggest,
+)
 from support.fake_line import FakeLine
 
 pytestmark = pytest.mark.window
@@ -219,17 +229,55 @@ def test_a_secret_file_is_never_sent(qtbot: QtBot, line: FakeLine, tmp_path: Pat
     qtbot.waitUntil(lambda: window.status.suggestion.text() == "No suggestion: .env is never sent")
 
 
-def test_the_model_is_fetched_only_when_asked(qtbot: QtBot, line: FakeLine) -> None:
+def about(state: Literal["absent", "downloading", "asleep", "failed"], **more: object) -> ServerStatus:
+    """The server's word, with the small model in this state and the large one not here."""
+    small = ModelStatus("small", "fast", "absent", None, "", 491_400_064, "Apache-2.0", "the hub", "/srv/models")
+    large = structs.replace(small, name="large", role="deep", size_bytes=1_117_320_768)
+    return ServerStatus("absent", "small", models=[structs.replace(small, state=state, **more), large])
+
+
+def test_the_model_is_fetched_only_when_asked_and_can_be_stopped(qtbot: QtBot, line: FakeLine) -> None:
     window = shown(qtbot, line)
-    line.says(ServerStatus("absent", "small", detail="491 MB, Apache-2.0."))
-    assert window.notices.words.endswith("491 MB, Apache-2.0.")
+    line.says(about("absent"))
+    assert window.notices.detail == "small · 491 MB · Apache-2.0 · from the hub · into /srv/models"
+    assert list(ways(window.notices)) == ["Fetch", "Not now"]
+    assert line.all(ModelFetch) == []
     ways(window.notices)["Fetch"].click()
     assert line.all(ModelFetch) == [ModelFetch("small")]
-    line.says(ServerStatus("downloading", "small", share=0.43))
+    line.says(about("downloading", share=0.5))
+    assert window.notices.words == "Fetching small: 246 of 491 MB"
+    assert window.status.download.text() == "Downloading small 50 %"
+    stop = ways(window.notices)["Stop"]
+    line.says(about("downloading", share=0.6))
+    assert ways(window.notices)["Stop"] is stop
+    stop.click()
+    assert line.all(ModelStop) == [ModelStop("small")]
+    line.says(about("absent"))
+    assert list(ways(window.notices)) == ["Go on", "Not now"]
+    ways(window.notices)["Go on"].click()
+    line.says(about("asleep"))
     assert window.notices.words == ""
-    assert window.status.download.text() == "Downloading small 43 %"
-    line.says(ServerStatus("failed", "small", detail="The model file is damaged."))
+    line.says(about("failed", detail="The model file is damaged."))
     assert window.notices.words == "The model file is damaged."
+
+
+def test_the_whole_offer_can_be_read_in_the_smallest_window(qtbot: QtBot, line: FakeLine) -> None:
+    window = shown(qtbot, line)
+    window.resize(window.minimumSize())
+    line.says(about("absent", folder="/srv/" + "models/" * 12))
+    detail = window.notices._detail
+    qtbot.waitUntil(lambda: detail.height() >= detail.heightForWidth(detail.width()) > 0)
+
+
+def test_the_deep_model_is_offered_with_its_first_use(qtbot: QtBot, line: FakeLine) -> None:
+    window = shown(qtbot, line)
+    line.says(about("asleep"))
+    assert window.notices.words == ""
+    window.conversation.composer.asked.emit("Why?")
+    assert window.notices.detail.startswith("large · 1,117 MB")
+    ways(window.notices)["Not now"].click()
+    assert window.notices.words == ""
+    assert line.all(ModelFetch) == []
 
 
 def test_a_lost_line_is_said_and_taken_back(qtbot: QtBot, line: FakeLine) -> None:
@@ -239,36 +287,6 @@ def test_a_lost_line_is_said_and_taken_back(qtbot: QtBot, line: FakeLine) -> Non
     assert window.notices.words == "Off the line. Editing and saving work; suggestions wait."
     line.up()
     assert window.notices.words == ""
-
-
-def test_the_overlay_shows_parts_that_add_up(qtbot: QtBot, line: FakeLine, tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text("x =")
-    window = shown(qtbot, line)
-    edited(qtbot, window, path, "")
-    assert window.file
-    window.file.go_to(0, 3)
-    window.toggle_latency()
-    assert window.overlay.isVisible()
-    QTest.keyClicks(window.file.view, " ")
-    line.answers("1", done=False)
-    qtbot.waitUntil(lambda: window.file is not None and not window.file.view._unpainted)
-    line.finishes(timing=Timing(mirrored_ms=0.1, ttft_ms=0.3))
-    assert window._keystrokes.latest
-    qtbot.waitUntil(lambda: window.overlay._total.text().endswith(" ms"))
-    total = float(window.overlay._total.text().removesuffix(" ms").replace(",", ""))
-    figures = [
-        float(label.text().replace(",", ""))
-        for row in window.overlay.findChildren(QLabel)
-        if (label := row).property("tone") == "t1" and _is_figure(label.text())
-    ]
-    assert round(sum(figures), 1) == total
-    QTest.keyClick(window.file.view, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
-    assert not window.overlay.isVisible()
-
-
-def _is_figure(text: str) -> bool:
-    return text.replace(",", "").replace(".", "").isdigit()
 
 
 def test_a_newer_sentence_waits_until_the_last_was_read(qtbot: QtBot, line: FakeLine) -> None:

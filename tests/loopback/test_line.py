@@ -7,12 +7,21 @@ import pytest
 from aiohttp import web
 
 from offhook_app.transport.server_process import Endpoint, ServerMissing
+from offhook_server.backends.base import Generate
 from offhook_server.core.copying import Guess
+from offhook_server.core.fim import QWEN
 from offhook_wire.messages import DocumentDesync, SessionReady, SuggestionStarted, TextDelta
 from support.code_server import TOKEN, CodeServer, SayingModel, SilentIndex
 from support.line_client import LIMIT_S, LineClient
 
 pytestmark = pytest.mark.loopback
+
+
+def prompted(request: Generate) -> str:
+    """What the built-in model is told."""
+    prompt = request.as_prompt(QWEN).prompt
+    assert prompt is not None
+    return prompt
 
 
 async def test_a_suggestion_streams_over_the_line() -> None:
@@ -89,8 +98,7 @@ async def test_what_is_typed_while_the_line_is_cut_reaches_the_server() -> None:
         await client.until_kind("open")
         client.ask("q_2")
         assert (await client.until_done("q_2")).outcome == "finished"
-        assert model.requests[-1].prompt is not None
-        assert model.requests[-1].prompt.endswith("x = 12 + é🙂")
+        assert prompted(model.requests[-1]).endswith("x = 12 + é🙂")
 
 
 async def test_a_new_server_gets_the_whole_text() -> None:
@@ -106,8 +114,7 @@ async def test_a_new_server_gets_the_whole_text() -> None:
             await client.until_kind("open")
             client.ask("q_1")
             await client.until_done("q_1")
-            assert model.requests[0].prompt is not None
-            assert model.requests[0].prompt.endswith("x = 1\ny = 2\nz =")
+            assert prompted(model.requests[0]).endswith("x = 1\ny = 2\nz =")
 
 
 async def test_a_wrong_hash_and_a_version_gap_are_mended_by_the_whole_text() -> None:
@@ -122,8 +129,7 @@ async def test_a_wrong_hash_and_a_version_gap_are_mended_by_the_whole_text() -> 
         await client.until_done("q_1")
         client.ask("q_2")
         assert (await client.until_done("q_2")).outcome == "finished"
-        assert model.requests[-1].prompt is not None
-        assert model.requests[-1].prompt.endswith("x = 1\ny = 2 +")
+        assert prompted(model.requests[-1]).endswith("x = 1\ny = 2 +")
         assert not [e for e in client.events if isinstance(e, DocumentDesync)]
 
 
@@ -151,6 +157,17 @@ async def test_a_refused_upgrade_is_answered_by_http_at_once(status: int) -> Non
         await client.until_done("q_1")
         assert client.ghost == "by http"
         assert front.upgrades == 1
+
+
+async def test_the_deep_model_answers_over_http_too() -> None:
+    server = CodeServer(None, deep=SayingModel("by ", "http"))
+    front = _Front(server, 403)
+    async with server, front, LineClient(front) as client:
+        client.open("x = ")
+        await client.until_kind("http")
+        client.ask("q_1", lane="deep")
+        await client.until_done("q_1")
+        assert client.ghost == "by http"
 
 
 async def test_an_upgrade_that_is_swallowed_falls_back_too() -> None:

@@ -66,12 +66,19 @@ async def test_killing_the_server_takes_its_workers_with_it(tmp_path: Path) -> N
     await gone(family)
 
 
-@pytest.mark.parametrize("module", ["offhook_server.models.worker", "offhook_server.models.index_worker"])
-async def test_a_killed_worker_is_replaced_and_the_line_goes_on(server: ServerProcess, module: str) -> None:
+WORKERS = {
+    "fast": "--engine null --nice 5",
+    "deep": "--engine null --nice 10",
+    "index": "offhook_server.models.index_worker",
+}
+
+
+@pytest.mark.parametrize("command", WORKERS.values(), ids=WORKERS.keys())
+async def test_a_killed_worker_is_replaced_and_the_line_goes_on(server: ServerProcess, command: str) -> None:
     async with LineClient(server) as client:
         client.open("x = ")
         await _ready(client)
-        worker = server.worker(module)
+        worker = await server.worker(command)
         os.kill(worker.pid, signal.SIGKILL)
         await gone([worker])
         client.events.clear()

@@ -1,6 +1,11 @@
+from collections import deque
+from typing import Any
+
 import pytest
 
+from offhook_server.backends.base import Generate, Piece
 from offhook_server.backends.holding import SHARE, SHARE_BEFORE_TEXT, Holding, Rates
+from offhook_server.backends.llama import _Run
 
 pytestmark = pytest.mark.pure
 
@@ -53,3 +58,35 @@ def test_where_only_progress_waits_the_median_counts() -> None:
     ]
     assert holds_s[-1] == pytest.approx(SHARE * 0.35)
     assert holding.stepped(now + 0.4, "prompt", 10, text_follows=True) == pytest.approx(SHARE_BEFORE_TEXT * 0.3)
+
+
+class Waits:
+    """The way back, which only notes how long an answer was kept back."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def __call__(self, piece: Piece) -> bool:
+        return False
+
+    def wait(self, seconds: float | None) -> bool:
+        if seconds != 0:
+            self.seconds.append(seconds or 0.0)
+        return False
+
+
+def token(drafted: int) -> dict[str, Any]:
+    return {"choices": [{"text": "x"}], "timings": {"draft_n_accepted": drafted}}
+
+
+def test_tokens_of_one_step_come_at_once_and_only_the_last_is_kept_back() -> None:
+    slow: Rates = {"token": deque([60.0])}
+    waits = Waits()
+    run = _Run(Generate(1, prompt="", max_tokens=64), waits, 24, Holding(slow))
+    held: list[bool] = []
+    for drafted in (0, 2, 2, 2, 2, 3, 3):
+        before = len(waits.seconds)
+        run.on_chunk(token(drafted))
+        held.append(len(waits.seconds) > before)
+        slow["token"] = deque([60.0])
+    assert held == [True, False, False, True, True, False, True]

@@ -142,6 +142,19 @@ def test_answers_in_json_when_told(engine: LlamaEngine) -> None:
     assert "".join(ticket.deltas).replace(" ", "").startswith('{"x":')
 
 
+def test_looking_up_what_comes_next_makes_the_same_text_and_is_told_as_it_is(model_path: Path) -> None:
+    looking = LlamaEngine(model_path, lookup=True, slots=1, slot_tokens=512, threads=1)
+    ticket, plain = Ticket(), Ticket()
+    prompt = PROMPT + "\ndef add_8(value):\n    return"
+    finished = looking.generate(greedy(prompt, 24, slot=5), ticket)
+    LlamaEngine(model_path).generate(greedy(prompt, 24), plain)
+    assert "".join(ticket.deltas) == "".join(plain.deltas)
+    assert finished.output_tokens == 24
+    assert looking.slots == 1
+    with pytest.raises(BackendError, match="512 tokens"):
+        looking.generate(greedy("a b c " * 500, 1), Ticket())
+
+
 def test_says_so_when_the_prompt_is_too_long(engine: LlamaEngine) -> None:
     with pytest.raises(BackendError, match="4096 tokens"):
         engine.generate(greedy("a b c " * 4000, 1), Ticket())

@@ -184,7 +184,7 @@ async def test_an_engine_that_cannot_load_is_not_tried_again(tmp_path: Path) -> 
     assert await client.settled() == "failed"
     assert "not a GGUF file" in client.detail
     assert client.counters["starts"] == 1
-    with pytest.raises(BackendError, match="make setup"):
+    with pytest.raises(BackendError, match="offhook models verify"):
         await read(client, say("hello"))
     await client.close()
 
@@ -201,7 +201,7 @@ async def test_no_file_no_process_until_it_has_come(tmp_path: Path) -> None:
     client = Watched(WorkerSpec("llama", tmp_path / "model.gguf"))
     await client.start()
     assert (client.state, client.pid) == ("absent", None)
-    assert "make setup" in client.detail
+    assert "offhook models fetch" in client.detail
     (tmp_path / "model.gguf").touch()
     await client.start()
     assert await client.settled() == "failed"

@@ -143,6 +143,8 @@ def test_lanes(connection: ResponsesConnection) -> None:
         session.default.send({"type": "response.create", "model": "fast", "input": "[[say: default]]"})
         assert quick.get_final_response(timeout=LIMIT_S).output_text == "done"
         assert session.default.get_final_response(timeout=LIMIT_S).output_text == "default"
+        while slow.recv(timeout=LIMIT_S).type != "response.output_text.delta":
+            pass  # the deep engine may have to be loaded first
         connection.send_raw('{"type":"response.cancel","stream_id":"slow"}')
         final: Any = slow.get_final_response(timeout=LIMIT_S)
         assert (final.status, final.output_text) == ("cancelled", "begun")

@@ -1,108 +1,154 @@
-"""The sums of the overlay add up, whatever the clocks say."""
+"""What came of each key: a suggestion with its parts, or a reason and its own paint."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from offhook_app.state.keystroke import MOST_OPEN, Breakdown, Keystrokes, Part, percentile, printed
-from offhook_wire.messages import Timing
+from offhook_app.state.breakdown import Key
+from offhook_app.state.keystroke import MOST_OPEN, Keystrokes
+from offhook_app.state.status import Silence, Standing
+from offhook_wire.messages import Source, SuggestionDone, Timing
 
 pytestmark = pytest.mark.pure
 
+NOTHING = Standing("silent", silence=Silence.NOTHING_LIKELY)
 
-def measured(timing: Timing, key_at: float | None = 0.0, scale: float = 1.0) -> Keystrokes:
+
+def key(at: float = 0.0, name: str = "Key") -> Key:
+    return Key(name, 3, 4, at)
+
+
+def done(source: Source, timing: Timing | None = None, request_id: str = "r") -> SuggestionDone:
+    return SuggestionDone(request_id, source, "finished", "s", timing or Timing())
+
+
+def suggested(log: Keystrokes, at: float = 0.0, request_id: str = "r") -> None:
+    """A key, and 12 ms later the frame with its ghost text."""
+    log.key(key(at))
+    log.asked(request_id, at + 0.001, at + 0.0015, by_key=True)
+    log.handled(at + 0.002)
+    log.key_painted(at + 0.002, at + 0.0025)
+    log.shown(request_id, "copy", at + 0.0035, at + 0.004)
+    log.painted(request_id, at + 0.010, at + 0.012)
+    log.done(done("copy", request_id=request_id), None)
+
+
+def test_a_key_that_got_a_suggestion() -> None:
     log = Keystrokes()
-    log.asked("r", key_at, 0.001 * scale, 0.0015 * scale)
-    log.shown("r", "small", 0.0035 * scale, 0.004 * scale)
-    log.done("r", "copy", Timing())
-    log.done("r", "small", timing)
-    assert log.latest is None
-    log.painted("r", 0.010 * scale, 0.012 * scale)
-    return log
-
-
-def test_one_key_in_parts() -> None:
-    log = measured(Timing(mirrored_ms=0.2, waited_ms=0.3, prefill_ms=0.5, ttft_ms=1.2))
+    suggested(log)
+    assert log.latest is log.suggested
     assert log.latest
-    assert {part.name: round(part.ms, 3) for part in log.latest.parts} == {
-        "Key handled": 1.0,
-        "Sent": 0.5,
-        "Line out and back": 0.8,
-        "Mirrored": 0.2,
-        "Waited for a pause": 0.3,
-        "Prompt read": 0.5,
-        "Suggested": 0.2,
-        "Mapped": 0.5,
-        "Waited for frame": 6.0,
-        "Painted": 2.0,
-    }
-    assert round(log.latest.total_ms, 6) == 12.0
-    assert list(log.totals_ms) == [log.latest.total_ms]
+    assert (log.latest.source, round(log.latest.total_ms, 6)) == ("copy", 12.0)
+    assert list(log.figures["copy"].totals) == [log.latest.total_ms]
+    assert log.figures["copy"].parts["Painted"].last == pytest.approx(2.0)
+    assert len(log.figures["small"].totals) == 0
+    assert list(log.own_paint) == [pytest.approx(2.5)]
+
+
+def test_the_last_word_may_come_before_the_frame_or_after() -> None:
+    log = Keystrokes()
+    log.key(key())
+    log.asked("r", 0.001, 0.002, by_key=True)
+    log.shown("r", "small", 0.003, 0.004)
+    log.done(done("copy"), None)  # of the other source
+    log.done(done("small"), None)
+    assert log.latest is None
+    log.painted("r", 0.005, 0.006)
+    assert log.latest
+    assert log.latest.source == "small"
+
+
+def test_a_key_without_a_suggestion_has_its_reason_and_its_own_paint() -> None:
+    log = Keystrokes()
+    log.key(key())
+    log.silent(NOTHING)
+    log.handled(0.001)
+    log.handled(9.0)  # something else later
+    assert log.latest is None
+    log.key_painted(0.003, 0.005)
+    log.key_painted(7.0, 8.0)
+    assert log.latest
+    assert log.latest.silent is NOTHING
+    assert [(part.name, round(part.ms, 6)) for part in log.latest.parts] == [
+        ("Key handled", 1.0),
+        ("Waited for frame", 2.0),
+        ("Painted", 2.0),
+    ]
+    assert log.suggested is None
+    log.silent(Standing("silent", silence=Silence.NO_FOCUS))  # long settled
+    assert log.latest.silent is NOTHING
+
+
+def test_the_reason_may_come_long_after_the_paint() -> None:
+    log = Keystrokes()
+    log.key(key())
+    log.asked("r", 0.0, 0.0, by_key=True)
+    log.handled(0.001)
+    log.key_painted(0.003, 0.005)
+    assert log.latest is None
+    log.silent(NOTHING)
+    assert log.latest
+    assert round(log.latest.total_ms, 6) == 5.0
+
+
+def test_asking_by_a_key_that_changes_nothing_has_a_reason_but_no_paint() -> None:
+    log = Keystrokes()
+    log.key(key(name="Suggest now"), paints=False)
+    log.silent(NOTHING)
+    assert log.latest
+    assert (log.latest.parts, log.latest.total_ms) == ((), 0.0)
 
 
 def test_a_suggestion_without_a_key_is_not_a_keystroke() -> None:
-    assert measured(Timing(), key_at=None).latest is None
-
-
-@given(
-    st.builds(Timing, *[st.floats(0, 500) for _ in range(5)]),
-    st.floats(0.001, 10),
-    st.floats(-0.5, 0.0),
-)
-def test_parts_add_up_as_measured_and_as_printed(timing: Timing, scale: float, key_at: float) -> None:
-    latest = measured(timing, key_at, scale).latest
-    assert latest
-    assert sum(part.ms for part in latest.parts) == pytest.approx(latest.total_ms)
-    total, parts = printed(latest)
-    assert round(sum(ms for _, ms in parts), 6) == total
-
-
-def test_what_clocks_disagree_about_is_called_other() -> None:
     log = Keystrokes()
-    log.asked("r", 0.0, 0.001, 0.002)
-    log.shown("r", "copy", 0.003, 0.004)
-    log.done("r", "copy", Timing())
-    log.painted("r", 0.002, 0.005)  # painted from before it was shown
+    log.silent(NOTHING)
+    log.handled(0.0)
+    log.key_painted(0.0, 0.0)
+    log.asked("r", 0.0, 0.0, by_key=True)
+    log.key(key())
+    log.asked("s", 0.0, 0.0, by_key=False)
+    for request_id in "rs":
+        log.shown(request_id, "copy", 0.0, 0.0)
+        log.painted(request_id, 0.0, 0.0)
+        log.done(done("copy", request_id=request_id), None)
+    assert log.latest is None
+    assert log.suggested is None
+
+
+def test_a_late_suggestion_does_not_hide_a_newer_key() -> None:
+    log = Keystrokes()
+    log.key(key(0.0))
+    log.asked("r", 0.0, 0.0, by_key=True)
+    log.shown("r", "copy", 0.1, 0.1)
+    log.painted("r", 0.1, 0.2)
+    log.key(key(1.0))
+    log.silent(NOTHING)
+    log.handled(1.0)
+    log.key_painted(1.0, 1.1)
+    log.done(done("copy"), None)
     assert log.latest
-    assert sum(part.ms for part in log.latest.parts if part.name != "Other") > log.latest.total_ms - 1e-9
+    assert log.latest.silent is NOTHING
+    assert log.suggested
+    assert log.suggested.source == "copy"
 
 
 def test_only_known_requests_and_first_times_count() -> None:
     log = Keystrokes()
     log.shown("x", "copy", 0, 0)
     log.painted("x", 0, 0)
-    log.done("x", "copy", Timing())
-    log.asked("r", 0.0, 0.0, 0.0)
+    log.done(done("copy", request_id="x"), None)
+    log.key(key())
+    log.asked("r", 0.0, 0.0, by_key=True)
     log.painted("r", 0, 1)
     log.shown("r", "copy", 0.001, 0.002)
     log.shown("r", "small", 9, 9)
     log.painted("r", 0.003, 0.004)
     log.painted("r", 5, 6)
-    log.done("r", "copy", Timing())
+    log.done(done("copy"), None)
     assert log.latest
-    assert log.latest.total_ms == pytest.approx(4)
     assert log.latest.source == "copy"
+    assert log.latest.total_ms == pytest.approx(4)
     for n in range(MOST_OPEN + 1):
-        log.asked(str(n), 0, 0, 0)
+        log.asked(str(n), 0, 0, by_key=True)
     log.shown("0", "copy", 0, 0)
     log.painted("0", 8, 9)
-    log.done("0", "copy", Timing())
-    assert len(log.totals_ms) == 1
-
-
-def test_tenths_lost_in_rounding_go_where_most_was_lost() -> None:
-    parts = tuple(Part(name, "app", ms) for name, ms in (("a", 1.02), ("b", 1.06), ("c", 1.09)))
-    total, shown = printed(Breakdown(3.17, parts, "copy"))
-    assert (total, [ms for _, ms in shown]) == (3.2, [1.0, 1.1, 1.1])
-
-
-def test_percentiles_and_round_trips() -> None:
-    assert percentile([], 0.5) is None
-    assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
-    assert percentile([1.0], 0.95) == 1.0
-    log = Keystrokes()
-    log.round_trip(1.0, 0.0)
-    log.round_trip(2.0, 100.0)
-    log.round_trip(3.0, 121.0)
-    assert log.trips_ms == [2.0, 3.0]
-    assert log.latest is None
+    log.done(done("copy", request_id="0"), None)
+    assert len(log.figures["copy"].totals) == 1

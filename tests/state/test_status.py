@@ -12,7 +12,7 @@ from offhook_app.state.status import (
     milliseconds,
     suggestion_words,
 )
-from offhook_wire.messages import ServerStatus
+from offhook_wire.messages import ModelStatus, ServerStatus
 
 pytestmark = pytest.mark.pure
 
@@ -78,6 +78,7 @@ def test_the_suggestion(standing: Standing, words: str) -> None:
         (ServerStatus("downloading", "m"), "No suggestion: model on its way"),
         (ServerStatus("failed", "m"), "No suggestion: the model did not start"),
         (ServerStatus("absent", "m"), "No suggestion: no model yet, your own code only"),
+        (ServerStatus("ready", "m", notice="The battery is low."), "The battery is low."),
     ],
 )
 def test_no_model(server: ServerStatus | None, words: str) -> None:
@@ -92,8 +93,12 @@ def test_every_silence_has_words(silence: Silence) -> None:
 def test_downloads_and_figures() -> None:
     assert download_words(None) == ""
     assert download_words(READY) == ""
-    assert download_words(ServerStatus("downloading", "m", share=0.43)) == "Downloading m 43 %"
-    assert download_words(ServerStatus("downloading", "m")) == "Downloading m"
+    small = ModelStatus("m", "fast", "downloading", 0.5, size_bytes=100)
+    large = ModelStatus("n", "deep", "downloading", 0.1, size_bytes=300)
+    assert download_words(ServerStatus("downloading", "m", models=[small])) == "Downloading m 50 %"
+    assert download_words(ServerStatus("downloading", "m", models=[small, large])) == "Downloading 2 models 20 %"
+    unknown = ModelStatus("n", "deep", "downloading")
+    assert download_words(ServerStatus("downloading", "m", models=[small, unknown])) == "Downloading 2 models"
     assert milliseconds(99.94) == "99.9 ms"
     assert milliseconds(1310.4) == "1,310 ms"
     assert count(1, "space") == "1 space"

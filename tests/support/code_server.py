@@ -71,13 +71,21 @@ class SilentIndex:
 class CodeServer:
     """`async with` it. `endpoint()` makes it a transport.line_driver.Server."""
 
-    def __init__(self, model: SayingModel | None, index: SilentIndex | None = None, port: int = 0) -> None:
+    def __init__(
+        self,
+        model: SayingModel | None,
+        index: SilentIndex | None = None,
+        port: int = 0,
+        *,
+        deep: SayingModel | None = None,
+    ) -> None:
         self.model = model
         self.index = index or SilentIndex()
         self.port = port
         self.parts = Parts(
             workspace=Workspace(self.index),
             small_model=lambda: self.model,
+            deep_model=lambda: deep,
             fetch_model=lambda name: None,
             status=lambda: ServerStatus("ready" if self.model else "absent", "saying"),
             clock=monotonic,

@@ -5,13 +5,13 @@ from typing import TypeVar
 from offhook_app.state.accepting import Amount
 from offhook_app.state.editing import Action, ClearGhost, Editing, Insert, Opened, Origin, Send, ShowGhost
 from offhook_app.state.line_state import LineState
-from offhook_app.state.offers import Source
 from offhook_wire.messages import (
     ClientEvent,
     DocumentDidChange,
     FeedbackItem,
     Outcome,
     ServerEvent,
+    Source,
     Suggest,
     SuggestionDone,
     SuggestionFeedback,
@@ -39,6 +39,7 @@ class Story:
         self.sent: list[ClientEvent] = []
         self.ghosts: list[str] = []
         self.paint = True
+        self.deltas = 0
         self.do(self.editing.start())
         self.do(self.editing.line(LineState("open", 1.0)))
         self.move(self.at)
@@ -125,6 +126,10 @@ class Story:
         if done:
             self.done(asked, source)
         return item_id
+
+    def hears_more(self, item_id: str, text: str) -> None:
+        self.deltas += 1
+        self.hears(TextDelta(item_id, text, self.deltas))
 
     # -- what was seen and sent -----------------------------------------------------------------------------------
 

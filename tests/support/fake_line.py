@@ -4,13 +4,14 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from offhook_app.state.line_meter import LineFigures
 from offhook_app.state.line_state import LineState
-from offhook_app.state.offers import Source
 from offhook_wire.messages import (
     ClientEvent,
     Outcome,
     Position,
     ServerEvent,
+    Source,
     Suggest,
     SuggestionDone,
     SuggestionStarted,
@@ -28,6 +29,7 @@ class FakeLine(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[ClientEvent] = []
+        self.figures = LineFigures()
 
     def send(self, message: ClientEvent) -> None:
         self.sent.append(message)

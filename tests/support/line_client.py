@@ -10,6 +10,7 @@ from offhook_wire.messages import (
     Change,
     DocumentDidChange,
     DocumentDidOpen,
+    Lane,
     Position,
     Range,
     ServerEvent,
@@ -71,16 +72,16 @@ class LineClient:
         hash_ = "b2:00" if wrong_hash else self.text.hash
         self.driver.send(DocumentDidChange(self.uri, base, self.version, [Change(Range(at, at), text)], hash_))
 
-    def ask(self, request_id: str, *, invoked: bool = True) -> None:
+    def ask(self, request_id: str, *, invoked: bool = True, lane: Lane = "fast") -> None:
         end = self.text.end
         position = Position(end.line, self.text.units(end, "utf-16"))
         trigger: Literal["invoked", "automatic"] = "invoked" if invoked else "automatic"
-        self.driver.send(Suggest(request_id, self.uri, self.version, position, trigger))
+        self.driver.send(Suggest(request_id, self.uri, self.version, position, trigger, lane=lane))
 
     def done(self, request_id: str) -> SuggestionDone | None:
-        """The small model's last word."""
+        """The small or the deep model's last word."""
         for event in self.events:
-            if isinstance(event, SuggestionDone) and (event.request_id, event.source) == (request_id, "small"):
+            if isinstance(event, SuggestionDone) and event.request_id == request_id and event.source != "copy":
                 return event
         return None
 

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import psutil
 from offhook_app.transport.server_process import Endpoint
 
 LIMIT_S = 30.0
+POLL_S = 0.02
 
 
 @dataclass
@@ -49,13 +51,28 @@ class ServerProcess:
         children: list[psutil.Process] = psutil.Process(self.pid).children(recursive=True)
         return children
 
-    def worker(self, module: str) -> psutil.Process:
-        """The one child that runs `module`."""
-        return next(child for child in self.children() if module in " ".join(child.cmdline()))
+    async def worker(self, command: str) -> psutil.Process:
+        """The one child with this in its command line, once there is one."""
+
+        def find() -> psutil.Process:
+            for _ in range(int(LIMIT_S / POLL_S)):
+                for child in self.children():
+                    if command in " ".join(child.cmdline()):
+                        return child
+                threading.Event().wait(POLL_S)
+            raise LookupError(command)
+
+        return await asyncio.to_thread(find)
 
     def kill(self) -> None:
         if self.process.returncode is None:
             os.kill(self.pid, signal.SIGKILL)
+
+    async def __aenter__(self) -> "ServerProcess":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end()
 
     async def end(self) -> int:
         """As Ctrl C would."""

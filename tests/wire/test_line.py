@@ -22,6 +22,7 @@ from offhook_wire.messages import (
     Ping,
     Pong,
     Position,
+    Quiet,
     Range,
     ServerEvent,
     ServerStatus,
@@ -30,6 +31,7 @@ from offhook_wire.messages import (
     Suggest,
     SuggestionStarted,
     TextDelta,
+    UsageWatch,
     WorkspaceDidChange,
 )
 from offhook_wire.text import Point, Text, text_hash
@@ -112,6 +114,22 @@ def test_another_folder_is_said_now_and_at_the_next_greeting() -> None:
 
 
 # -- T18: cut, refused, half open -------------------------------------------------------------------------------------
+
+
+def test_a_wish_holds_from_before_the_line_is_up_and_over_a_cut() -> None:
+    line = Line()
+    assert line.send(Quiet(True)) == []
+    line.start()
+    line.opened(0.0)
+    ready = codec.encode(SessionReady("s", "utf-16", "rt"))
+    assert Quiet(True) in frames(line.receive(ready, 0.0))
+    assert frames(line.send(UsageWatch(True))) == [UsageWatch(True)]
+    line.send(Quiet(False))
+    line.lost(1.0, 0.0)
+    line.tick(2.0, 0.0)
+    line.opened(2.0)
+    said = frames(line.receive(ready, 2.0))
+    assert [message for message in said if not isinstance(message, Ping)] == [Quiet(False), UsageWatch(True)]
 
 
 def test_cut_in_mid_suggestion_nothing_comes_twice_and_nothing_is_lost() -> None:  # T18a
@@ -344,7 +362,7 @@ def test_a_cancel_of_another_request_is_sent() -> None:
 
 def test_unknown_events_are_ignored_errors_delivered_and_garbage_is_the_callers() -> None:
     play = open_play()
-    assert play.line.receive(b'{"type":"response.created"}', play.now) == []
+    assert play.line.receive(b'{"type":"response.in_progress"}', play.now) == []
     error = ErrorEvent(ErrorBody("No."))
     play.do(play.line.receive(codec.encode(error), play.now))
     assert play.delivered[-1] == error

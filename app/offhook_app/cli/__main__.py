@@ -1,19 +1,29 @@
-"""`offhook [PATH]` opens the window; `offhook serve | complete | bench` work in a terminal. Dispatch only."""
+"""`offhook [PATH]` opens the window; `offhook serve | complete | models | bench` work in a terminal. Dispatch only."""
 
 import os
 import sys
 
 from offhook_app import settings
+from offhook_wire import reentry
 from offhook_wire.version import PRODUCT
 
 USAGE = """\
 offhook [PATH[:LINE[:COL]]]        open the window, with a file or a folder
 offhook complete FILE:LINE:COL     stream the suggestion for that place, through the same server and line
+offhook models list|fetch|verify|add|remove
+                                   the models on this machine: `offhook models --help`
 offhook serve [--json] [--port N]  run the server alone
 offhook bench NAME [--json] [--quick]
-                                   measure: line, cancel
+                                   measure: line, cancel, copy, code, suggest
 offhook --version
 """
+
+# commands that are a process of the server's, which the app never imports
+SERVER = {
+    "serve": ("offhook_server", "serve"),
+    "models": ("offhook_server.models",),
+    "bench": ("offhook_server.bench",),
+}
 
 
 def main() -> None:
@@ -23,10 +33,12 @@ def main() -> None:
             print(USAGE, end="")
         case ["--version"]:
             print(f"offhook {PRODUCT}")
-        case ["serve", *rest]:
-            _become("offhook_server", "serve", *rest)
-        case ["bench", *rest]:
-            _become("offhook_server.bench", *rest)
+        case ["bench", "suggest", *rest]:
+            _become("offhook_app.bench", "suggest", *rest)
+        case [name, *rest] if name in SERVER:
+            _become(*SERVER[name], *rest)
+        case [reentry.RUN, module, *rest]:
+            reentry.run(module, *rest)
         case ["complete", *rest]:
             from offhook_app.cli.complete import main as complete
 
@@ -41,7 +53,8 @@ def main() -> None:
 
 def _become(module: str, *arguments: str) -> None:
     """Replaces this process, so that signals and exit codes are the other's own."""
-    os.execv(sys.executable, [sys.executable, "-P", "-m", module, *arguments])
+    command = reentry.command(module, *arguments)
+    os.execv(command[0], command)
 
 
 if __name__ == "__main__":

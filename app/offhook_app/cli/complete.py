@@ -28,7 +28,7 @@ LIMIT_S = 120.0
 REASONS = {
     "empty": "nothing likely here",
     "unsure": "nothing likely here",
-    "no_model": "the model is not here; `make setup` fetches it",
+    "no_model": "the model is not here; `offhook models fetch fast` fetches it",
     "failed": "the model failed",
 }
 

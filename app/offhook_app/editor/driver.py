@@ -8,15 +8,18 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
 from offhook_app.editor.view import CodeView
 from offhook_app.state.accepting import Amount
+from offhook_app.state.breakdown import Key
 from offhook_app.state.editing import Action, ClearGhost, Editing, Insert, Opened, Send, ShowGhost
-from offhook_app.state.keystroke import Keystrokes
+from offhook_app.state.line_meter import LineFigures
 from offhook_app.state.line_state import LineState
+from offhook_app.state.measured import Measured
 from offhook_app.state.status import suggestion_words
-from offhook_wire.messages import ClientEvent, ServerEvent, Suggest, SuggestionDone
+from offhook_wire.messages import ClientEvent, ServerEvent, Suggest, SuggestionDone, SuggestionFeedback
 from offhook_wire.text import Edit, Point
 
 _FRAME_MS = 16
 _LOOK_AGAIN_MS = 200  # while something is asked for, its words change with time alone
+_STEPS = {"next": 1, "previous": -1}
 _AMOUNTS: dict[str, Amount] = {"accept": "all", "accept_word": "word", "accept_line": "line"}
 
 
@@ -27,6 +30,8 @@ class Line(Protocol):
     def received(self) -> SignalInstance: ...  # offhook_wire.messages.ServerEvent
     @property
     def state(self) -> SignalInstance: ...  # LineState
+    @property
+    def figures(self) -> LineFigures: ...  # as they are now
     def send(self, message: ClientEvent) -> None: ...
 
 
@@ -34,11 +39,11 @@ class Driver(QObject):
     standing = Signal(object)  # state.status.Standing, whenever it changed
     edited = Signal()
 
-    def __init__(self, view: CodeView, line: Line, opened: Opened, keystrokes: Keystrokes) -> None:
+    def __init__(self, view: CodeView, line: Line, opened: Opened, measured: Measured) -> None:
         super().__init__(view)
         self._view, self._buffer, self._line = view, view.buffer, line
         self._editing = Editing(opened)
-        self._keystrokes = keystrokes
+        self._measured = measured
         self._edits: list[Edit] = []
         self._ghost: ShowGhost | None = None
         self._arrived_at = 0.0
@@ -62,6 +67,7 @@ class Driver(QObject):
         view.composing_changed.connect(lambda on: self._perform(self._editing.composing(on)))
         view.focus_changed.connect(lambda on: self._perform(self._editing.focus(on)))
         view.ghost_painted.connect(self._painted)
+        view.key_painted.connect(self._measured.keystrokes.key_painted)
         view.ghost_key = self._key
         self._line.received.connect(self._received)
         self._line.state.connect(self._line_changed)
@@ -79,8 +85,19 @@ class Driver(QObject):
         self._line.state.disconnect(self._line_changed)
 
     def invoke(self) -> None:
-        self._view.key_at = time.monotonic()
-        self._perform(self._editing.invoke(time.monotonic()))
+        now = time.monotonic()
+        self._ask("Suggest now", now, self._editing.invoke(now))
+
+    def more(self) -> None:
+        now = time.monotonic()
+        self._ask("Complete more", now, self._editing.more(now))
+
+    def _ask(self, name: str, key_at: float, actions: list[Action]) -> None:
+        """By a key that changes nothing itself."""
+        if actions:
+            at = self._buffer.point(self._view.textCursor().position())
+            self._measured.key(Key(name, at.line + 1, at.column + 1, key_at), paints=False)
+        self._perform(actions, by_key=True)
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -91,8 +108,14 @@ class Driver(QObject):
         edits = self._edits[:]
         self._edits.clear()
         caret = self._buffer.point(self._view.textCursor().position())
-        self._perform(self._editing.edited(edits, self._view.origin, caret, time.monotonic()))
+        key_at = self._view.key_at
+        if key_at is not None:
+            self._measured.key(Key(self._view.key_name, caret.line + 1, caret.column + 1, key_at))
+            self._view.await_key_paint()
+        actions = self._editing.edited(edits, self._view.origin, caret, time.monotonic())
+        self._perform(actions, by_key=key_at is not None)
         self._put_back()
+        self._measured.keystrokes.handled(time.monotonic())
         self.edited.emit()
 
     def _moved(self) -> None:
@@ -106,6 +129,8 @@ class Driver(QObject):
         self._lay_ghost()
         if name == "dismiss":
             actions = self._editing.dismiss()
+        elif name in _STEPS:
+            actions = self._editing.turn(_STEPS[name], time.monotonic())
         else:
             actions = self._editing.accept(_AMOUNTS[name], time.monotonic())
         self._perform(actions)
@@ -116,7 +141,7 @@ class Driver(QObject):
         actions = self._editing.received(event, self._arrived_at)
         self._perform(actions)
         if isinstance(event, SuggestionDone):
-            self._keystrokes.done(event.request_id, event.source, event.timing)
+            self._measured.done(event, self._line.figures.server_ahead_ms)
 
     def _line_changed(self, state: LineState) -> None:
         self._perform(self._editing.line(state))
@@ -124,15 +149,15 @@ class Driver(QObject):
     def _painted(self, began: float, ended: float) -> None:
         self._editing.painted(ended)
         if self._ghost:
-            self._keystrokes.painted(self._ghost.request_id, began, ended)
+            self._measured.painted(self._ghost.request_id, began, ended)
 
     # -- actions --------------------------------------------------------------------------------------------------
 
-    def _perform(self, actions: list[Action]) -> None:
+    def _perform(self, actions: list[Action], *, by_key: bool = False) -> None:
         for action in actions:
             match action:
                 case Send(message):
-                    self._send(message)
+                    self._send(message, by_key=by_key)
                 case ShowGhost():
                     self._show(action)
                 case ClearGhost():
@@ -145,13 +170,16 @@ class Driver(QObject):
         self._set_deadline()
         self._tell()
 
-    def _send(self, message: ClientEvent) -> None:
+    def _send(self, message: ClientEvent, *, by_key: bool) -> None:
         asked_at = time.monotonic()
         self._line.send(message)
-        if isinstance(message, Suggest):
-            key_at = self._view.key_at
-            self._view.key_at = None
-            self._keystrokes.asked(message.request_id, key_at, asked_at, time.monotonic())
+        match message:
+            case Suggest():
+                self._measured.asked(message, asked_at, time.monotonic(), by_key=by_key)
+            case SuggestionFeedback():
+                self._measured.feedback(message.items)
+            case _:
+                pass
 
     def _show(self, ghost: ShowGhost) -> None:
         """The first words of a suggestion at once, further ones at most once a frame."""
@@ -162,7 +190,7 @@ class Driver(QObject):
             return
         self._lay_ghost()
         if ghost.new:
-            self._keystrokes.shown(ghost.request_id, ghost.source, self._arrived_at, time.monotonic())
+            self._measured.keystrokes.shown(ghost.request_id, ghost.source, self._arrived_at, time.monotonic())
 
     def _lay_ghost(self) -> None:
         self._frame.stop()
@@ -202,3 +230,5 @@ class Driver(QObject):
         if standing != self._last_standing:
             self._last_standing = standing
             self.standing.emit(standing)
+        if standing.silence is not None:
+            self._measured.keystrokes.silent(standing)

@@ -1,28 +1,21 @@
-"""Colours for code: tree-sitter parses what changed, the lines in view get formats. Not a QSyntaxHighlighter.
+"""Colours the code in view: what changed is parsed, the lines in view get formats. Not a QSyntaxHighlighter.
 
 An edit costs its bookkeeping at once (the tree shifted, the formats of its line moved along); parsing waits until
-the frame with the key is painted. tree-sitter is fed UTF-16, so its byte columns are Qt's columns times two.
+the frame with the key is painted.
 """
 
 from collections.abc import Sequence
 
-import tree_sitter
-import tree_sitter_python
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QColor, QTextCharFormat, QTextLayout
 
 from offhook_app.editor.buffer import raw_text
+from offhook_app.editor.colours import PythonColours, Span, formats_of, ranges
 from offhook_app.editor.ghost import units
 from offhook_app.editor.view import CodeView
 from offhook_app.state.theme import Theme
-from offhook_resources import path as resource
 from offhook_wire.text import Edit
 
 _AFTER_PAINT_MS = 12
-_TO_LINE_END = 1 << 20
-_SELF = ("self".encode("utf-16-le"), "cls".encode("utf-16-le"))
-_SELF_BYTES = tuple(len(word) for word in _SELF)
-_COLOURS = ("comment", "keyword", "string", "number", "function", "type", "decorator", "self")
 
 
 class Highlighter(QObject):
@@ -30,12 +23,10 @@ class Highlighter(QObject):
 
     def __init__(self, view: CodeView, theme: Theme) -> None:
         super().__init__(view)
-        language = tree_sitter.Language(tree_sitter_python.language())
-        self._parser = tree_sitter.Parser(language)
-        self._query = tree_sitter.Query(language, resource("queries/python.scm").read_text("utf-8"))
+        self._colours = PythonColours()
         self._view, self._buffer = view, view.buffer
         self._source = bytearray(raw_text(view.document()), "utf-16-le")
-        self._tree = self._parser.parse(bytes(self._source), encoding="utf16le")
+        self._tree = self._colours.parse(bytes(self._source))
         self._seen: tuple[int, int] | None = None
         self._parse_soon = QTimer(self, singleShot=True, interval=_AFTER_PAINT_MS)
         self._parse_soon.timeout.connect(self._parse)
@@ -44,10 +35,7 @@ class Highlighter(QObject):
         self.recolour(theme)
 
     def recolour(self, theme: Theme) -> None:
-        self._formats: dict[str, QTextCharFormat] = {}
-        for name in _COLOURS:
-            self._formats[name] = QTextCharFormat()
-            self._formats[name].setForeground(QColor(getattr(theme, name)))
+        self._formats = formats_of(theme)
         self._seen = None
         self._colour_view()
 
@@ -82,7 +70,7 @@ class Highlighter(QObject):
         layout.setFormats([f for f in moved if f.length > 0 and f.start >= 0])
 
     def _parse(self) -> None:
-        self._tree = self._parser.parse(bytes(self._source), self._tree, encoding="utf16le")
+        self._tree = self._colours.parse(bytes(self._source), self._tree)
         self._seen = None
         self._colour_view()
 
@@ -97,41 +85,13 @@ class Highlighter(QObject):
             self._colour(*in_view)
 
     def _colour(self, first: int, last: int) -> None:
-        cursor = tree_sitter.QueryCursor(self._query)
-        cursor.set_point_range((first, 0), (last + 1, 0))
-        spans: dict[int, list[tuple[int, int, int, str]]] = {}
-        captures = cursor.captures(self._tree.root_node)
-        for rank, name in enumerate(_COLOURS):
-            for node in captures.get(name, ()):
-                if colour := _colour_of(name, node):
-                    self._spread(spans, node, (first, last), (rank, colour))
+        spans = self._colours.spans(self._tree, first, last)
         for line in range(first, last + 1):
-            self._lay(line, sorted(spans.get(line, ())))
+            self._lay(line, spans.get(line, ()))
 
-    @staticmethod
-    def _spread(
-        spans: dict[int, list[tuple[int, int, int, str]]],
-        node: tree_sitter.Node,
-        view: tuple[int, int],
-        colour: tuple[int, str],
-    ) -> None:
-        start, end = node.start_point, node.end_point
-        rank, name = colour
-        for line in range(max(start.row, view[0]), min(end.row, view[1]) + 1):
-            begin = start.column // 2 if line == start.row else 0
-            until = end.column // 2 if line == end.row else _TO_LINE_END
-            spans.setdefault(line, []).append((rank, begin, until, name))
-
-    def _lay(self, line: int, spans: Sequence[tuple[int, int, int, str]]) -> None:
+    def _lay(self, line: int, spans: Sequence[Span]) -> None:
         block = self._view.document().findBlockByNumber(line)
-        width = block.length() - 1
-        formats: list[QTextLayout.FormatRange] = []
-        for _, begin, until, name in spans:
-            span = QTextLayout.FormatRange()
-            span.start, span.length = begin, min(until, width) - begin
-            span.format = self._formats[name]
-            if span.length > 0:
-                formats.append(span)
+        formats = ranges(spans, block.length() - 1, self._formats)
         ghost = self._view.ghost
         if ghost.text and ghost.block == block:
             if ghost.set_formats(formats):
@@ -139,16 +99,6 @@ class Highlighter(QObject):
         elif formats != block.layout().formats():
             block.layout().setFormats(formats)
             self._view.document().markContentsDirty(block.position(), 0)
-
-
-def _colour_of(name: str, node: tree_sitter.Node) -> str | None:
-    """What the query cannot say: its text predicates read UTF-8, and the tree is in UTF-16."""
-    if name == "self":
-        return name if node.end_byte - node.start_byte in _SELF_BYTES and node.text in _SELF else None
-    if name != "function":
-        return name
-    text = (node.text or b"").decode("utf-16-le")
-    return "type" if text[:1].isupper() and not text.isupper() else name
 
 
 def _end(line: int, column: int, text: str) -> tuple[int, int]:

@@ -1,5 +1,7 @@
 """What Enter and Tab put into code: plain rules over one line. Not a formatter."""
 
+import textwrap
+
 UNIT = 4
 
 
@@ -17,3 +19,13 @@ def for_tab(before: str) -> str:
     if before.startswith("\t"):
         return "\t"
     return " " * (UNIT - len(before) % UNIT)
+
+
+def at_caret(code: str, before: str) -> str:
+    """`code` as it is put at the caret: its first line there, the others indented as the caret's line is.
+
+    `before` is what stands left of the caret.
+    """
+    lead = before[: len(before) - len(before.lstrip(" \t"))]
+    first, *others = textwrap.dedent(code).strip("\n").split("\n")
+    return "\n".join([first, *(lead + line if line.strip() else "" for line in others)])

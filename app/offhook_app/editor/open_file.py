@@ -6,15 +6,16 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtGui import QFont, QTextCursor
 
-from offhook_app.editor import file
+from offhook_app.editor import file, indent
 from offhook_app.editor.buffer import holds, raw_text
 from offhook_app.editor.drafts import Drafts
 from offhook_app.editor.driver import Driver, Line
 from offhook_app.editor.highlight import Highlighter
 from offhook_app.editor.view import CodeView
+from offhook_app.state.context import OpenText
 from offhook_app.state.editing import Opened
-from offhook_app.state.keystroke import Keystrokes
 from offhook_app.state.line_state import LineState
+from offhook_app.state.measured import Measured
 from offhook_app.state.theme import Theme
 from offhook_wire.privacy import never_sent
 from offhook_wire.text import Point
@@ -47,7 +48,7 @@ class Room:
     """What every open file of one window shares. `drafts` is None where nothing may be kept."""
 
     line: Line
-    keystrokes: Keystrokes
+    measured: Measured
     drafts: Drafts | None
 
 
@@ -70,7 +71,7 @@ class OpenFile(QObject):
             self.refused = f"{path.name} holds signs that cannot be edited here without loss, so it is read-only."
             self.view.setReadOnly(True)
         self.from_draft = self._take_draft()
-        self.driver = Driver(self.view, room.line, self._opened(prefix), room.keystrokes)
+        self.driver = Driver(self.view, room.line, self._opened(prefix), room.measured)
         self._highlighter = Highlighter(self.view, theme) if self.language_id == "python" else None
         self._draft_soon = QTimer(self, singleShot=True, interval=_DRAFT_AFTER_MS)
         self._draft_soon.timeout.connect(self.keep_draft)
@@ -93,6 +94,31 @@ class OpenFile(QObject):
     @property
     def indent_words(self) -> str:
         return "Tabs" if "\n\t" in self.saved.text else "4 spaces"
+
+    @property
+    def never_sent(self) -> bool:
+        return any(never_sent(str(place)) for place in (self.path, self.path.resolve()))
+
+    @property
+    def as_context(self) -> OpenText:
+        """What a question may take along."""
+        cursor, blocks = self.view.textCursor(), self.view.document()
+        selected = None
+        if cursor.hasSelection():
+            last = blocks.findBlock(cursor.selectionEnd())
+            behind_a_line = last.position() == cursor.selectionEnd()
+            first_line = blocks.findBlock(cursor.selectionStart()).blockNumber()
+            selected = (first_line, max(first_line, last.blockNumber() - behind_a_line))
+        language = "" if self.language_id == "plaintext" else self.language_id
+        lines = self.view.buffer.text.lines
+        facts = (self.never_sent, bool(self.refused))
+        return OpenText(self.path.name, language, lines, cursor.blockNumber(), selected, *facts)
+
+    def insert(self, code: str) -> None:
+        """At the caret and indented as its line is, in place of what is selected, as one undo step."""
+        self.view.ghost.lift()
+        self.view.insert(indent.at_caret(code, self.view.before_caret()), "paste")
+        self.view.settled.emit()
 
     def start(self, line: LineState) -> None:
         self.driver.start(line)
@@ -191,6 +217,6 @@ class OpenFile(QObject):
             self.language_id,
             self.text,
             prefix,
-            any(never_sent(str(place)) for place in (self.path, self.path.resolve())),
+            self.never_sent,
             bool(self.refused),
         )

@@ -38,16 +38,25 @@ from offhook_app.state.theme import Theme
 
 _MODIFIERS = {Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta, Qt.Key.Key_AltGr}
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+_KEY_NAMES: dict[int, str] = {  # the others are signs, and which ones is nobody's business
+    Qt.Key.Key_Return: "Enter",
+    Qt.Key.Key_Enter: "Enter",
+    Qt.Key.Key_Tab: "Tab",
+    Qt.Key.Key_Space: "Space",
+    Qt.Key.Key_Backspace: "Backspace",
+    Qt.Key.Key_Delete: "Delete",
+}
 _GHOST_KEYS = [(QKeySequence(key.sequence), key.id) for key in of_layer("ghost")]
 
 
 class CodeView(QPlainTextEdit):
-    """`key_at` is the loop time of the newest key; `origin` says where the edit under way comes from."""
+    """`origin` says where the edit under way comes from; `key_at` and `key_name` are of the key that is being handled."""
 
     settled = Signal()
     composing_changed = Signal(bool)
     focus_changed = Signal(bool)
     ghost_painted = Signal(float, float)  # began, ended; once after each change of it
+    key_painted = Signal(float, float)  # began, ended; the first frame after `await_key_paint`
 
     def __init__(self, theme: Theme, font: QFont, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,10 +65,11 @@ class CodeView(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setCenterOnScroll(False)
         self.key_at: float | None = None
+        self.key_name = ""
         self.origin: Origin = "typed"
         self.composing = False
         self.ghost_key: Callable[[str], bool] = lambda _: False
-        self._unpainted = False
+        self._unpainted = self._key_unpainted = False
         self._marked = -1
         self.gutter = Gutter(self, theme)
         self.ghost = Ghost(self, theme)
@@ -94,6 +104,9 @@ class CodeView(QPlainTextEdit):
         self.ghost.show(text, block, column, tail)
         self._unpainted = True
 
+    def await_key_paint(self) -> None:
+        self._key_unpainted = True
+
     def _mark_line(self) -> None:
         mark = QTextEdit.ExtraSelection()
         mark.format.setBackground(self._curline)
@@ -115,6 +128,14 @@ class CodeView(QPlainTextEdit):
                 yield block, top, block.layout().lineAt(0).height()
             top += height
             block = block.next()
+
+    def ink_end_px(self) -> float:
+        """Where the caret's line ends in the viewport, its ghost's first line included."""
+        cursor = self.textCursor()
+        block = cursor.block()
+        line = block.layout().lineForTextPosition(cursor.positionInBlock())
+        left = self.blockBoundingGeometry(block).translated(self.contentOffset()).left()
+        return left + line.naturalTextRect().right() if line.isValid() else left
 
     def _make_room(self) -> None:
         width = self.gutter.width_for(self.blockCount())
@@ -138,6 +159,15 @@ class CodeView(QPlainTextEdit):
             yield
         finally:
             self.origin = before
+
+    @contextmanager
+    def _key(self, name: str) -> Iterator[None]:
+        """All that follows inside comes of this key."""
+        self.key_at, self.key_name = time.monotonic(), name
+        try:
+            yield
+        finally:
+            self.key_at = None
 
     def insert(self, text: str, origin: Origin) -> None:
         """At the caret, as one undo step."""
@@ -192,32 +222,32 @@ class CodeView(QPlainTextEdit):
         if event.key() in _MODIFIERS:
             super().keyPressEvent(event)
             return
-        self.key_at = time.monotonic()
-        if self.ghost.text and not self.composing:
-            pressed = QKeySequence(event.keyCombination())
-            name = next((name for keys, name in _GHOST_KEYS if keys == pressed), None)
-            if name and self.ghost_key(name):
+        with self._key(_KEY_NAMES.get(event.key(), "Key")):
+            if self.ghost.text and not self.composing:
+                pressed = QKeySequence(event.keyCombination())
+                name = next((name for keys, name in _GHOST_KEYS if keys == pressed), None)
+                if name and self.ghost_key(name):
+                    event.accept()
+                    return
+            self.ghost.lift()
+            if self._own_key(event):
                 event.accept()
-                return
-        self.ghost.lift()
-        if self._own_key(event):
-            event.accept()
-        else:
-            super().keyPressEvent(event)
-        self.settled.emit()
+            else:
+                super().keyPressEvent(event)
+            self.settled.emit()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         composing = bool(event.preeditString())
         if not composing and not event.commitString() and not self.composing:
             event.accept()  # nothing to do, and Qt would wipe the ghost
             return
-        self.key_at = time.monotonic()
-        if composing != self.composing:
-            self.composing = composing
-            self.composing_changed.emit(composing)
-        self.ghost.lift()
-        super().inputMethodEvent(event)
-        self.settled.emit()
+        with self._key("Key"):
+            if composing != self.composing:
+                self.composing = composing
+                self.composing_changed.emit(composing)
+            self.ghost.lift()
+            super().inputMethodEvent(event)
+            self.settled.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.ghost.lift()
@@ -249,13 +279,16 @@ class CodeView(QPlainTextEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         began = time.monotonic()
         super().paintEvent(event)
-        if not self.ghost.text:
-            return
-        block = self.ghost.block
-        origin = self.blockBoundingGeometry(block).translated(self.contentOffset()).topLeft()
-        painter = QPainter(self.viewport())
-        self.ghost.paint_tail(painter, origin)
-        painter.end()
-        if self._unpainted:
+        if self.ghost.text:
+            block = self.ghost.block
+            origin = self.blockBoundingGeometry(block).translated(self.contentOffset()).topLeft()
+            painter = QPainter(self.viewport())
+            self.ghost.paint_tail(painter, origin)
+            painter.end()
+        ended = time.monotonic()
+        if self._key_unpainted:
+            self._key_unpainted = False
+            self.key_painted.emit(began, ended)
+        if self._unpainted and self.ghost.text:
             self._unpainted = False
-            self.ghost_painted.emit(began, time.monotonic())
+            self.ghost_painted.emit(began, ended)

@@ -13,6 +13,7 @@ from offhook_app.state.theme import Theme
 class Header(QWidget):
     open_pressed = Signal()
     latency_pressed = Signal()
+    conversation_pressed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -28,7 +29,9 @@ class Header(QWidget):
         self._unsaved.setAccessibleName("Unsaved")
         self._open = self._button("open", "Open a file", self.open_pressed)
         self.latency = self._button("latency", "Latency", self.latency_pressed)
-        self.latency.setCheckable(True)
+        self.conversation = self._button("conversation", "Conversation", self.conversation_pressed)
+        for panel in (self.latency, self.conversation):
+            panel.setCheckable(True)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 0, 12, 0)
         row.setSpacing(0)
@@ -43,6 +46,8 @@ class Header(QWidget):
         row.addWidget(self._open)
         row.addSpacing(4)
         row.addWidget(self.latency)
+        row.addSpacing(4)
+        row.addWidget(self.conversation)
         self.show_file("", unsaved=False)
         self.recolour(theme)
 
@@ -51,6 +56,7 @@ class Header(QWidget):
         self._unsaved.set_colour(theme.warn)
         self._open.setIcon(style.icon("folder-open", theme.t2))
         self.latency.setIcon(style.icon("timer", theme.t2))
+        self.conversation.setIcon(style.icon("chat-text", theme.t2))
 
     def show_file(self, name: str, *, unsaved: bool) -> None:
         self._name.setText(name)

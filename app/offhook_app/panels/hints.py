@@ -26,7 +26,7 @@ class KeyHints(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        for key in of_layer("ghost"):
+        for key in (key for key in of_layer("ghost") if key.hinted):
             for cap in caps(key):
                 row.addWidget(cap)
             words = QLabel(key.words)

@@ -6,9 +6,9 @@ from PySide6.QtGui import QColor, QIcon, QPalette
 from offhook_app.state.theme import Theme
 
 
-def icon(name: str, colour: str) -> QIcon:
+def icon(name: str, colour: str, *, disabled: str | None = None) -> QIcon:
     """A Phosphor icon, `name` without its prefix."""
-    made: QIcon = qtawesome.icon(f"ph.{name}", color=colour)
+    made: QIcon = qtawesome.icon(f"ph.{name}", color=colour, color_disabled=disabled or colour)
     return made
 
 
@@ -45,14 +45,16 @@ QWidget#statusLine {{ border-top: 1px solid {theme.line}; }}
 QWidget#pathRow, QWidget#empty {{ background: {theme.editor}; }}
 QPlainTextEdit {{ background: {theme.editor}; color: {theme.t1}; border: none;
     selection-background-color: {theme.sel}; selection-color: {theme.t1}; }}
-QWidget#overlay {{ background: {theme.chrome}; border-top: 1px solid {theme.line}; }}
 QWidget#overlayHead {{ border-bottom: 1px solid {theme.line}; }}
+QWidget#trips {{ background: {theme.card}; border: 1px solid {theme.line}; border-radius: 4px; }}
+QLabel#overlayTab {{ border-bottom: 2px solid {theme.accent}; }}
 QLabel {{ color: {theme.t2}; background: transparent; }}
 QLabel[tone="t1"] {{ color: {theme.t1}; }}
 QLabel[tone="t3"] {{ color: {theme.t3}; }}
 QLabel[tone="ok"] {{ color: {theme.ok}; }}
 QLabel[tone="warn"] {{ color: {theme.warn}; }}
 QLabel[tone="bad"] {{ color: {theme.bad}; }}
+QFrame#secondOpinion {{ background: {theme.card}; border: 1px solid {theme.line}; border-radius: 6px; }}
 QLabel[cap="true"] {{ color: {theme.t2}; background: {theme.card}; border: 1px solid {theme.line};
     border-radius: 4px; padding: 0 5px; }}
 QPushButton {{ color: {theme.t1}; background: transparent; border: 1px solid {theme.edge}; border-radius: 6px;

@@ -7,6 +7,7 @@ import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
@@ -18,18 +19,23 @@ from offhook_app.editor.file import ChangedOnDisk, FileProblem
 from offhook_app.editor.folder import folder_of
 from offhook_app.editor.open_file import OpenFile, Room
 from offhook_app.panels import fonts, style
+from offhook_app.panels.conversation import ConversationPanel
 from offhook_app.panels.empty import Empty
 from offhook_app.panels.header import Header
 from offhook_app.panels.hints import PathRow
+from offhook_app.panels.model_notices import ModelNotices
 from offhook_app.panels.notice import Notice, NoticeBar
 from offhook_app.panels.overlay import Overlay
+from offhook_app.panels.second_opinion import SecondOpinion
+from offhook_app.panels.sides import Sides
 from offhook_app.panels.status_line import StatusLine
+from offhook_app.state.context import OpenText
 from offhook_app.state.keys import KEYS
-from offhook_app.state.keystroke import Keystrokes
 from offhook_app.state.line_state import LineState
-from offhook_app.state.status import Standing, download_words, line_words, suggestion_words
+from offhook_app.state.measured import Measured
+from offhook_app.state.status import Standing, chip_words, download_words, line_words, suggestion_words
 from offhook_app.state.theme import DARK, LIGHT, Theme
-from offhook_wire.messages import ModelFetch, ServerEvent, ServerStatus, WorkspaceDidChange
+from offhook_wire.messages import ServerEvent, ServerStatus, UsageWatch, WorkspaceDidChange
 from offhook_wire.privacy import never_sent
 
 _WITH_GHOST = {"arriving", "shown", "typed_into", "cut", "white"}
@@ -41,21 +47,40 @@ def system_theme() -> Theme:
     return LIGHT if light else DARK
 
 
+def _column(*parts: QWidget) -> QWidget:
+    """One above the other, with nothing between them."""
+    made = QWidget()
+    column = QVBoxLayout(made)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    for part in parts:
+        column.addWidget(part, 1 if isinstance(part, (QStackedWidget, Sides)) else 0)
+    return made
+
+
 class MainWindow(QMainWindow):
-    def __init__(self, line: Line, *, theme: Theme | None = None, drafts_folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        line: Line,
+        *,
+        theme: Theme | None = None,
+        drafts_folder: Path | None = None,
+        history_file: Path | None = None,
+    ) -> None:
         super().__init__()
         fonts.install()
         self._theme = theme or system_theme()
         self._line_state = LineState("connecting")
         self._server: ServerStatus | None = None
         self._standing = Standing("idle")
-        self._keystrokes = Keystrokes()
+        self._measured = Measured()
         self._line = line
-        self._room = Room(line, self._keystrokes, Drafts(drafts_folder) if drafts_folder else None)
+        self._room = Room(line, self._measured, Drafts(drafts_folder) if drafts_folder else None)
         self._prefixes = (f"d{n}" for n in itertools.count(1))
         self._code_px = fonts.CODE_PX
         self.file: OpenFile | None = None
-        self._build()
+        self._second: SecondOpinion | None = None
+        self._build(history_file)
         self._add_actions()
         self._restyle()
         if theme is None:
@@ -67,25 +92,21 @@ class MainWindow(QMainWindow):
 
     # -- building -------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self, history_file: Path | None) -> None:
         self.setWindowTitle("Offhook")
         self.setMinimumSize(720, 480)
         self.header, self.notices, self.path_row = Header(self._theme), NoticeBar(self._theme), PathRow()
-        self.empty, self.overlay = Empty(self._theme), Overlay(self._keystrokes, self._theme)
+        self.empty, self.overlay = Empty(self._theme), Overlay(self._measured, lambda: self._line.figures, self._theme)
         self.status = StatusLine(self._theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self.path_row.hide()
-        whole = QWidget()
+        self._models = ModelNotices(self.notices, self._line)
+        self.conversation = ConversationPanel(self._line, history_file, self._open_text, self._theme)
+        code = _column(self.notices, self.path_row, self._stack, self.overlay)
+        self.sides = Sides(code, self.conversation, self._theme)
+        whole = _column(self.header, self.sides, self.status)
         whole.setObjectName("chrome")
-        column = QVBoxLayout(whole)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for part in (self.header, self.notices, self.path_row):
-            column.addWidget(part)
-        column.addWidget(self._stack, 1)
-        column.addWidget(self.overlay)
-        column.addWidget(self.status)
         self.setCentralWidget(whole)
         whole.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         whole.setFocus()  # no button has the keyboard by itself
@@ -93,6 +114,12 @@ class MainWindow(QMainWindow):
         self.empty.open_pressed.connect(self.choose_file)
         for pressed in (self.header.latency_pressed, self.overlay.closed, self.status.line_pressed):
             pressed.connect(self.toggle_latency)
+        self.header.conversation_pressed.connect(self.toggle_conversation)
+        self.conversation.left.connect(self._to_code)
+        self.conversation.insert_pressed.connect(self._insert)
+        self.conversation.composer.asked.connect(lambda _: self._models.wants("deep"))
+        self.sides.moved.connect(self._conversation_moved)
+        self.sides.keyboard_left.connect(self._focus_what_is_seen)
 
     def _add_actions(self) -> None:
         """Every key of the table that is not the ghost's own."""
@@ -101,9 +128,13 @@ class MainWindow(QMainWindow):
             "save": self.save,
             "quit": self.close,
             "latency": self.toggle_latency,
+            "conversation": self.toggle_conversation,
+            "composer": self.ask,
+            "stop_answer": self.conversation.driver.stop,
             "larger": lambda: self._zoom(1),
             "smaller": lambda: self._zoom(-1),
-            "suggest": self._invoke,
+            "suggest": lambda: self._ask_for("invoke"),
+            "more": lambda: self._ask_for("more"),
         }
         for key in (key for key in KEYS if key.layer != "ghost"):
             action = QAction(key.words, self)
@@ -118,7 +149,7 @@ class MainWindow(QMainWindow):
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self._restyle()
-        for part in (self.header, self.notices, self.empty, self.overlay, self.status):
+        for part in (self.header, self.notices, self.empty, self.overlay, self.status, self.conversation, self.sides):
             part.recolour(theme)
         if self.file:
             self.file.recolour(theme)
@@ -156,6 +187,9 @@ class MainWindow(QMainWindow):
         self.file = opened
         opened.view.document().modificationChanged.connect(self._say_file)
         opened.view.cursorPositionChanged.connect(self._say_position)
+        opened.view.selectionChanged.connect(self.conversation.look)
+        opened.view.cursorPositionChanged.connect(self.conversation.look)
+        self._second = SecondOpinion(opened.view)
         opened.driver.standing.connect(self._suggestions_changed)
         opened.changed_on_disk.connect(self._ask_about_disk)
         opened.draft_failed.connect(lambda words: self._warn("draft", "warning", words))
@@ -163,6 +197,8 @@ class MainWindow(QMainWindow):
         self._stack.setCurrentWidget(opened.view)
         self.path_row.show()
         self.path_row.set_parts([*opened.path.parent.parts[-2:], opened.path.name])
+        self._show_conversation_of(opened.path)
+        self.sides.to_code()
         opened.view.setFocus()
         self._say_file()
         self._say_position()
@@ -229,6 +265,7 @@ class MainWindow(QMainWindow):
             self._warn("draft", "warning-circle", f"{e} Save the file before you quit.")
             event.ignore()
             return
+        self.conversation.close_conversation()
         event.accept()
 
     # -- words ----------------------------------------------------------------------------------------------------
@@ -260,27 +297,25 @@ class MainWindow(QMainWindow):
     def _suggestions_changed(self, standing: Standing) -> None:
         self._standing = standing
         self.path_row.hints.setVisible(standing.stage in _WITH_GHOST)
+        if self._second:
+            self._second.say(chip_words(standing), key=standing.choices > 1)
         self._say_line()
 
     def _received(self, event: ServerEvent) -> None:
+        self.overlay.received(event)
         if not isinstance(event, ServerStatus):
             return
         self._server = event
-        if event.model == "absent":
-            fetch = ("Fetch", lambda: self._line.send(ModelFetch(event.model_name)))
-            words = f"No model yet: suggestions come from your own code only. {event.detail}"
-            self.notices.put("model", Notice("ok", "cpu", words.strip(), (fetch,)))
-        elif event.model == "failed":
-            words = event.detail or "The model did not start. Suggestions come from your own code only."
-            self.notices.put("model", Notice("warn", "cpu", words))
-        else:
-            self.notices.drop("model")
+        self._models.hears(event)
         self._say_line()
 
     def _line_changed(self, state: LineState) -> None:
+        came_up = state.up and not self._line_state.up
         self._line_state = state
+        if came_up and self.overlay.isVisible():
+            self._watch_usage()
         if state.round_trip_ms is not None:
-            self._keystrokes.round_trip(state.round_trip_ms, time.monotonic())
+            self._measured.trips.add(state.round_trip_ms, time.monotonic())
         lost = state.kind == "closed" or (state.kind == "waiting" and state.attempt > 1)
         if lost:
             words = "Off the line. Editing and saving work; suggestions wait."
@@ -294,12 +329,63 @@ class MainWindow(QMainWindow):
     def toggle_latency(self) -> None:
         self.overlay.setVisible(not self.overlay.isVisible())
         self.header.latency.setChecked(self.overlay.isVisible())
+        self._watch_usage()
+
+    def _watch_usage(self) -> None:
+        """The server looks at its workers only while somebody looks at the figures."""
+        self._line.send(UsageWatch(self.overlay.isVisible()))
+
+    # -- conversation ---------------------------------------------------------------------------------------------
+
+    def toggle_conversation(self) -> None:
+        self.sides.show_side(not self.sides.side_shown)
+
+    def ask(self) -> None:
+        """The next key goes to the composer."""
+        self.sides.show_side(True)
+        self.conversation.composer.field.setFocus()
+
+    def _to_code(self) -> None:
+        self.sides.to_code()
+        self._focus_code()
+
+    def _focus_what_is_seen(self) -> None:
+        if self.sides.side_alone:
+            self.conversation.composer.field.setFocus()
+        else:
+            self._focus_code()
+
+    def _focus_code(self) -> None:
+        (self.file.view if self.file else self.sides).setFocus()
+
+    def _insert(self, code: str) -> None:
+        if self.file and not self.file.refused:
+            self._to_code()
+            self.file.insert(code)
+
+    def _open_text(self) -> OpenText | None:
+        return self.file.as_context if self.file else None
+
+    def _show_conversation_of(self, path: Path) -> None:
+        if self.conversation.open_folder(str(folder_of(path).resolve())) and (
+            place := self.conversation.driver.place()
+        ):
+            width_px, shown = place
+            self.sides.restore(width_px, shown=shown)
+        self.header.conversation.setChecked(self.sides.side_shown)
+        self.conversation.look_now()
+
+    def _conversation_moved(self) -> None:
+        self.header.conversation.setChecked(self.sides.side_shown)
+        self.conversation.driver.keep_place(self.sides.side_width_px, shown=self.sides.side_shown)
+
+    def _ask_for(self, what: Literal["invoke", "more"]) -> None:
+        if what == "more":
+            self._models.wants("deep")
+        if self.file:
+            getattr(self.file.driver, what)()
 
     def _zoom(self, by: int) -> None:
         self._code_px = max(fonts.LEAST_CODE_PX, min(fonts.MOST_CODE_PX, self._code_px + by))
         if self.file:
             self.file.view.set_code_font(fonts.code(self._code_px))
-
-    def _invoke(self) -> None:
-        if self.file:
-            self.file.driver.invoke()

@@ -10,7 +10,7 @@ accept hands out an `Insert`, which comes back as an edit like any other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from offhook_app.state.accepting import Amount, tab_accepts, taken
@@ -18,13 +18,15 @@ from offhook_app.state.asked import Asked
 from offhook_app.state.deleted import Deleted
 from offhook_app.state.document import Document
 from offhook_app.state.line_state import LineState
-from offhook_app.state.offers import Offer, Offers, Outcome, Source, Tail
-from offhook_app.state.status import Silence, Standing
+from offhook_app.state.offers import Offer, Offers, Outcome, Tail
+from offhook_app.state.status import Deep, Silence, Standing
 from offhook_wire.messages import (
     Cancel,
     ClientEvent,
+    Lane,
     ServerEvent,
     ServerStatus,
+    Source,
     Suggest,
     SuggestionDone,
     SuggestionFeedback,
@@ -36,7 +38,8 @@ from offhook_wire.text import Edit, Point
 MOST_CHARACTERS = 1024 * 1024
 SETTLE_S = 0.3  # the caret rested here
 THINKING_S = 0.4  # a request older than this is no longer waiting for a pause
-PATIENCE_S = 10.0  # one older than this is said to be late; should it come after all, it is shown
+# a request older than this is said to be late; should it come after all, it is shown
+PATIENCE_S: dict[Lane, float] = {"fast": 10.0, "deep": 60.0}
 
 Origin = Literal["typed", "undo", "redo", "accept", "paste", "program"]
 
@@ -178,6 +181,16 @@ class Editing:
         self._silence = None
         return self._drop("ignored") + self._ask(now, invoked=True)
 
+    def more(self, now: float) -> list[Action]:
+        """The person asks the deep model: what is shown stays, its answer is one more to choose from."""
+        return [] if self._asked.newest("deep") else self._ask(now, invoked=True, lane="deep")
+
+    def turn(self, step: int, now: float) -> list[Action]:
+        """The next (1) or the previous (-1) suggestion; where there is only one, the next is the deep model's."""
+        if self._offers.turn(step):
+            return self._show()
+        return self.more(now) if step > 0 and self._offers.shown else []
+
     def painted(self, now: float) -> None:
         """The ghost text last handed out is on the screen."""
         if (offer := self._offers.shown) and offer.painted_at is None:
@@ -212,15 +225,24 @@ class Editing:
     def standing(self, now: float) -> Standing:
         name, line = self._opened.name, self._caret.line + 1
         if shown := self._offers.shown:
-            return _standing_of(shown, line, name)
+            choices = self._offers.choices
+            number, deep = choices.index(shown) + 1, self._deep(shown, choices)
+            return replace(_standing_of(shown, line, name), number=number, choices=len(choices), deep=deep)
         if silence := self._obstacle or self._silence:
             return Standing("silent", silence=silence, line=line, name=name)
-        if newest := self._asked.newest:
-            if now - newest.at > PATIENCE_S:
+        if newest := self._asked.newest("deep") or self._asked.newest("fast"):
+            if now - newest.at > PATIENCE_S[newest.lane]:
                 return Standing("silent", silence=Silence.TOO_SLOW, line=line, name=name)
             stage: Literal["thinking", "waiting"] = "thinking" if now - newest.at > THINKING_S else "waiting"
             return Standing(stage, line=line, name=name)
         return Standing("idle", line=line, name=name)
+
+    def _deep(self, shown: Offer, choices: list[Offer]) -> Deep:
+        if shown.source == "deep":
+            return "shown"
+        if any(offer.source == "deep" for offer in choices):
+            return "waiting"
+        return "asked" if self._asked.newest("deep") else "idle"
 
     @property
     def ghost(self) -> str:
@@ -251,15 +273,15 @@ class Editing:
         alive = any(offer.showable or offer.tail == "arriving" for offer in self._offers if not offer.withheld)
         return [] if alive else self._ask(now, invoked=False)
 
-    def _ask(self, now: float, *, invoked: bool) -> list[Action]:
+    def _ask(self, now: float, *, invoked: bool, lane: Lane = "fast") -> list[Action]:
         if self._obstacle:
             return []
         self._silence, self._settles_at = None, None
-        request, superseded = self._asked.new(self._caret, now, invoked=invoked)
+        request, superseded = self._asked.new(self._caret, now, invoked=invoked, lane=lane)
         position = self._document.position(self._caret)
         trigger: Literal["automatic", "invoked"] = "invoked" if invoked else "automatic"
         message = Suggest(
-            request.id, self._opened.uri, self._document.version, position, trigger, supersedes=superseded
+            request.id, self._opened.uri, self._document.version, position, trigger, supersedes=superseded, lane=lane
         )
         return [Send(message)]
 

@@ -18,6 +18,7 @@ class Key:
     sequence: str
     words: str
     also: tuple[str, ...] = ()  # the same on keyboards where the sign needs Shift
+    hinted: bool = True  # stands in the row of hints beside a suggestion
 
     @property
     def caps(self) -> list[str]:
@@ -32,13 +33,19 @@ KEYS = (
     Key("save", "any", "Ctrl+S", "save"),
     Key("quit", "any", "Ctrl+Q", "quit"),
     Key("latency", "any", "Alt+2", "latency"),
+    Key("conversation", "any", "Alt+3", "conversation"),
+    Key("composer", "any", "Ctrl+L", "ask"),
+    Key("stop_answer", "any", "Shift+Esc", "stop the answer"),
     Key("larger", "any", "Ctrl++", "larger code", also=("Ctrl+=",)),
     Key("smaller", "any", "Ctrl+-", "smaller code"),
     Key("suggest", "editor", "Alt+\\", "suggest now"),
+    Key("more", "editor", "Alt+Shift+\\", "complete more, by the deep model", also=("Alt+|", "Alt+Shift+|")),
     Key("accept", "ghost", "Tab", "accept"),
     Key("accept_word", "ghost", "Ctrl+Right", "word"),
     Key("accept_line", "ghost", "Ctrl+Return", "line"),
     Key("dismiss", "ghost", "Esc", "dismiss"),
+    Key("next", "ghost", "Alt+.", "next suggestion", hinted=False),
+    Key("previous", "ghost", "Alt+,", "previous suggestion", hinted=False),
 )
 
 BY_ID = {key.id: key for key in KEYS}

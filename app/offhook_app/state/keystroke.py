@@ -1,161 +1,152 @@
-"""Where the time between a key and its ghost text went, as parts that add up. Plain values for the overlay.
+"""Watches each key until it is known what came of it: a suggestion on the screen, or its own paint and a reason.
 
-    key ─ handled ─ sent ─ line out and back ─┬─ mapped ─ waited for frame ─ painted
-                              server: mirrored, waited, queued, read, first words
+    key ──▶ handled ──▶ own paint ┬─ asked ──▶ shown ──▶ painted, done ──▶ a breakdown of the suggestion
+                                  └─ silent ──▶ a breakdown of its own paint
 
-Times come in as loop seconds of this process; the server's own parts come with `offhook:suggestion.done`, in ms.
-Nothing is drawn here, and nothing is kept but the last figures.
+Times are loop seconds. Nothing is drawn here, and nothing is kept but the last figures. A suggestion that no key asked
+for (the caret rested) is no keystroke.
 """
 
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from offhook_wire.messages import Timing
+from offhook_app.state.breakdown import Breakdown, Key, Shown, of_own_paint, of_suggestion
+from offhook_app.state.percentiles import Newest
+from offhook_app.state.status import Standing
+from offhook_wire.messages import Source, SuggestionDone, Timing
 
-Family = Literal["app", "line", "server", "screen", "waiting"]
-
-KEPT_TOTALS = 200
-KEPT_TRIPS_S = 120.0
 MOST_OPEN = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    name: str
-    family: Family
-    ms: float
+@dataclass(slots=True)
+class Figures:
+    """Of the last suggestions of one source, ms: key to ghost, and each part by itself."""
+
+    totals: Newest = field(default_factory=Newest)
+    parts: defaultdict[str, Newest] = field(default_factory=lambda: defaultdict(Newest))
+
+    def add(self, breakdown: Breakdown) -> None:
+        self.totals.add(breakdown.total_ms)
+        for part in breakdown.parts:
+            self.parts[part.name].add(part.ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Breakdown:
-    """One key's way to its ghost text. `parts` add up to `total_ms` exactly."""
+@dataclass(slots=True)
+class _Pressed:
+    """The newest key. `paints` False: it changes nothing by itself."""
 
-    total_ms: float
-    parts: tuple[Part, ...]
-    source: str
+    key: Key
+    paints: bool
+    handled_at: float | None = None
+    paint: tuple[float, float] | None = None
+    silent: Standing | None = None
+    settled: bool = False
 
 
 @dataclass(slots=True)
 class _Journey:
-    """Loop seconds; `key_at` is None where the person pressed no key for it."""
-
-    key_at: float | None
+    key: Key | None
     asked_at: float
     sent_at: float
-    source: str = ""
-    arrived_at: float | None = None
-    shown_at: float | None = None
-    paint_from: float = 0.0
-    paint_to: float | None = None
+    source: Source | None = None
+    arrived_at: float = 0.0
+    laid_at: float = 0.0
+    paint: tuple[float, float] | None = None
     timing: Timing | None = None
+    server_ahead_ms: float | None = None
 
 
 class Keystrokes:
+    """`latest` is of the newest key that came to something, `suggested` of the newest that got a suggestion."""
+
     def __init__(self) -> None:
         self.latest: Breakdown | None = None
-        self._totals_ms: deque[float] = deque(maxlen=KEPT_TOTALS)
-        self._trips: deque[tuple[float, float]] = deque()
-        self._open: dict[str, _Journey] = {}
+        self.suggested: Breakdown | None = None
+        self.own_paint = Newest()
+        self._figures: dict[Source, Figures] = {"copy": Figures(), "small": Figures(), "deep": Figures()}
+        self._pressed: _Pressed | None = None
+        self._journeys: dict[str, _Journey] = {}
 
-    def asked(self, request_id: str, key_at: float | None, asked_at: float, sent_at: float) -> None:
-        self._open[request_id] = _Journey(key_at, asked_at, sent_at)
-        while len(self._open) > MOST_OPEN:
-            del self._open[next(iter(self._open))]
+    @property
+    def figures(self) -> Mapping[Source, Figures]:
+        return self._figures
 
-    def shown(self, request_id: str, source: str, arrived_at: float, shown_at: float) -> None:
+    def key(self, key: Key, *, paints: bool = True) -> None:
+        self._pressed = _Pressed(key, paints)
+
+    def handled(self, at: float) -> None:
+        if self._pressed and self._pressed.handled_at is None:
+            self._pressed.handled_at = at
+
+    def key_painted(self, began: float, ended: float) -> None:
+        """The first frame after the newest key."""
+        if (pressed := self._pressed) and pressed.paint is None:
+            pressed.paint = began, ended
+            self.own_paint.add((ended - pressed.key.at) * 1000)
+            self._settle(pressed)
+
+    def silent(self, standing: Standing) -> None:
+        """There is no suggestion, for a reason."""
+        if self._pressed:
+            self._pressed.silent = standing
+            self._settle(self._pressed)
+
+    def asked(self, request_id: str, asked_at: float, sent_at: float, *, by_key: bool) -> None:
+        key = self._pressed.key if self._pressed and by_key else None
+        self._journeys[request_id] = _Journey(key, asked_at, sent_at)
+        while len(self._journeys) > MOST_OPEN:
+            del self._journeys[next(iter(self._journeys))]
+
+    def shown(self, request_id: str, source: Source, arrived_at: float, laid_at: float) -> None:
         """The first ghost text of a request was laid out; `arrived_at` is when the event that brought it came in."""
-        journey = self._open.get(request_id)
-        if journey and journey.shown_at is None:
-            journey.source, journey.arrived_at, journey.shown_at = source, arrived_at, shown_at
+        journey = self._journeys.get(request_id)
+        if journey and journey.source is None:
+            journey.source, journey.arrived_at, journey.laid_at = source, arrived_at, laid_at
 
-    def painted(self, request_id: str, started_at: float, ended_at: float) -> None:
-        journey = self._open.get(request_id)
-        if journey and journey.shown_at is not None and journey.paint_to is None:
-            journey.paint_from, journey.paint_to = started_at, ended_at
-            self._finish(request_id, journey)
+    def painted(self, request_id: str, began: float, ended: float) -> None:
+        journey = self._journeys.get(request_id)
+        if journey is None or journey.source is None or journey.paint is not None:
+            return
+        journey.paint = began, ended
+        if self._pressed and self._pressed.key is journey.key:
+            self._pressed.settled = True
+        self._finish(request_id, journey)
 
-    def done(self, request_id: str, source: str, timing: Timing) -> None:
-        journey = self._open.get(request_id)
-        if journey and journey.source == source:
-            journey.timing = timing
-            self._finish(request_id, journey)
+    def done(self, event: SuggestionDone, server_ahead_ms: float | None) -> None:
+        journey = self._journeys.get(event.request_id)
+        if journey and journey.source == event.source:
+            journey.timing, journey.server_ahead_ms = event.timing, server_ahead_ms
+            self._finish(event.request_id, journey)
 
-    def round_trip(self, ms: float, now: float) -> None:
-        self._trips.append((now, ms))
-        while now - self._trips[0][0] > KEPT_TRIPS_S:
-            self._trips.popleft()
-
-    @property
-    def totals_ms(self) -> Sequence[float]:
-        return self._totals_ms
-
-    @property
-    def trips_ms(self) -> list[float]:
-        return [ms for _, ms in self._trips]
+    def _settle(self, pressed: _Pressed) -> None:
+        if pressed.settled or pressed.silent is None:
+            return
+        if not pressed.paints:
+            self.latest = Breakdown(pressed.key, 0.0, (), silent=pressed.silent)
+        elif pressed.paint and pressed.handled_at is not None:
+            self.latest = of_own_paint(pressed.key, pressed.handled_at, *pressed.paint, pressed.silent)
+        else:
+            return
+        pressed.settled = True
 
     def _finish(self, request_id: str, journey: _Journey) -> None:
-        if journey.paint_to is None or journey.timing is None:
+        if journey.paint is None or journey.timing is None or journey.source is None:
             return
-        del self._open[request_id]
-        if journey.key_at is not None:
-            self.latest = _breakdown(journey, journey.key_at, journey.paint_to, journey.timing)
-            self._totals_ms.append(self.latest.total_ms)
-
-
-def _breakdown(journey: _Journey, key_at: float, paint_to: float, timing: Timing) -> Breakdown:
-    arrived_at, shown_at = journey.arrived_at or 0.0, journey.shown_at or 0.0
-    away_ms = (arrived_at - journey.sent_at) * 1000
-    server_ms = min(timing.ttft_ms, away_ms)
-    inside, rest_ms = _within(
-        server_ms,
-        Part("Mirrored", "server", timing.mirrored_ms),
-        Part("Waited for a pause", "waiting", timing.waited_ms),
-        Part("Queued", "waiting", timing.queue_ms),
-        Part("Prompt read", "server", timing.prefill_ms),
-    )
-    parts = [
-        Part("Key handled", "app", (journey.asked_at - key_at) * 1000),
-        Part("Sent", "app", (journey.sent_at - journey.asked_at) * 1000),
-        Part("Line out and back", "line", away_ms - server_ms),
-        *inside,
-        Part("Suggested", "server", rest_ms),
-        Part("Mapped", "app", (shown_at - arrived_at) * 1000),
-        Part("Waited for frame", "waiting", (journey.paint_from - shown_at) * 1000),
-        Part("Painted", "screen", (paint_to - journey.paint_from) * 1000),
-    ]
-    total_ms = (paint_to - key_at) * 1000
-    other = Part("Other", "waiting", total_ms - sum(part.ms for part in parts))
-    return Breakdown(total_ms, tuple(part for part in (*parts, other) if part.ms > 1e-6), journey.source)
-
-
-def _within(limit_ms: float, *parts: Part) -> tuple[list[Part], float]:
-    """The server's parts, cut where its own clock claims more than was spent away; and what they leave over."""
-    cut: list[Part] = []
-    for part in parts:
-        cut.append(replace(part, ms=min(part.ms, limit_ms)))
-        limit_ms -= cut[-1].ms
-    return cut, limit_ms
-
-
-def percentile(values: Sequence[float], share: float) -> float | None:
-    """Nearest rank; None where nothing was measured."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-def printed(breakdown: Breakdown) -> tuple[float, list[tuple[Part, float]]]:
-    """The total and the parts as they are printed, in tenths of a ms, adding up; parts of nothing are left out.
-
-    Tenths lost in rounding go to the parts that lost the most.
-    """
-    total = round(breakdown.total_ms * 10)
-    tenths = [int(part.ms * 10 // 1) for part in breakdown.parts]
-    losers = sorted(range(len(tenths)), key=lambda i: tenths[i] - breakdown.parts[i].ms * 10)
-    for i in losers[: max(0, total - sum(tenths))]:
-        tenths[i] += 1
-    shown = [(part, t / 10) for part, t in zip(breakdown.parts, tenths, strict=True) if t]
-    return total / 10, shown
+        del self._journeys[request_id]
+        if journey.key is None:
+            return
+        shown = Shown(
+            journey.asked_at,
+            journey.sent_at,
+            journey.arrived_at,
+            journey.laid_at,
+            *journey.paint,
+            journey.source,
+            journey.timing,
+            journey.server_ahead_ms,
+        )
+        breakdown = self.suggested = of_suggestion(journey.key, shown)
+        self._figures[journey.source].add(breakdown)
+        if self.latest is None or self.latest.key.at <= journey.key.at:
+            self.latest = breakdown

@@ -5,7 +5,8 @@
        │                ├──dismissed────────────────▶ gone: rejected
        └──edit, caret, focus, selection─────────────▶ gone: ignored (or partial)
 
-The one on the screen stays while it agrees with the text. Another takes its place only by saying the same and more.
+The one on the screen stays while it agrees with the text. Another takes its place only by saying the same and more, and
+the deep model's never by itself: it is a second opinion, one turns to it by a key.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,12 +14,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from offhook_wire.anchor import Anchored
-from offhook_wire.messages import FeedbackItem
+from offhook_wire.messages import FeedbackItem, Source
 from offhook_wire.text import Edit, Point
 
 Tail = Literal["arriving", "cut", "complete"]
 Outcome = Literal["accepted", "partial", "rejected", "ignored", "replaced"]
-Source = Literal["copy", "small"]
 
 
 @dataclass(slots=True, eq=False)
@@ -117,9 +117,29 @@ class Offers:
             self.shown = further
         return self.shown
 
+    @property
+    def choices(self) -> list[Offer]:
+        """What the person may turn to, oldest first: the one shown, and those that say something else."""
+        choices = [self.shown] if self.shown else []
+        for offer in sorted(self, key=lambda o: -len(o.anchored.ghost)):
+            told = any(other.anchored.ghost.startswith(offer.anchored.ghost) for other in choices)
+            if offer.showable and not told:
+                choices.append(offer)
+        return [offer for offer in self if offer in choices]
+
+    def turn(self, step: int) -> bool:
+        """Shows the next (1) or the previous (-1) of the choices; False where there is none."""
+        choices = self.choices
+        if self.shown is None or len(choices) < 2:
+            return False
+        self.shown = choices[(choices.index(self.shown) + step) % len(choices)]
+        return True
+
     def _further(self, shown: Offer) -> Offer | None:
+        if shown.source == "deep":
+            return None
         ghost = shown.anchored.ghost
-        rivals = [o for o in self if o.showable and len(o.anchored.ghost) > len(ghost)]
+        rivals = [o for o in self if o.showable and o.source != "deep" and len(o.anchored.ghost) > len(ghost)]
         fits = [o for o in rivals if o.anchored.ghost.startswith(ghost)]
         return fits[0] if shown.tail != "arriving" and fits else None
 

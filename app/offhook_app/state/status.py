@@ -55,9 +55,13 @@ _SILENCES = {
 Stage = Literal["idle", "waiting", "thinking", "arriving", "shown", "typed_into", "cut", "white", "silent"]
 
 
+Deep = Literal["idle", "asked", "waiting", "shown"]  # the deep model's part: asked, has another, or is what one sees
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """`lines` and `spaces` describe the ghost; `line` is the caret's, from 1; `name` the file's."""
+    """`lines` and `spaces` describe the ghost, which is `number` of `choices`; `line` is the caret's, from 1; `name` the
+    file's."""
 
     stage: Stage
     lines: int = 0
@@ -65,14 +69,29 @@ class Standing:
     line: int = 0
     silence: Silence | None = None
     name: str = ""
+    number: int = 1
+    choices: int = 1
+    deep: Deep = "idle"
 
 
 def count(number: int, one: str) -> str:
     return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
+def chip_words(standing: Standing) -> str:
+    """What stands beside the suggestion of others there are; empty for none."""
+    if standing.choices > 1 and standing.deep == "waiting":
+        return "Deep model has another"
+    if standing.choices > 1:
+        whose = ", deep model" if standing.deep == "shown" else ""
+        return f"{standing.number} of {standing.choices}{whose}"
+    return "Deep model is thinking" if standing.deep == "asked" else ""
+
+
 def _shown_words(standing: Standing) -> str:
     lines = count(standing.lines, "line")
+    if standing.choices > 1 and standing.stage in ("shown", "typed_into"):
+        return f"Suggestion: {standing.choices} to choose from"
     return {
         "idle": "Suggestions: on",
         "waiting": "Suggestions: waiting for a pause",
@@ -92,6 +111,8 @@ def _no_model_words(server: ServerStatus | None) -> str:
         return f"No suggestion: model on its way{_percent(server)}"
     if server.model == "failed":
         return "No suggestion: the model did not start"
+    if server.model == "ready" and server.notice:
+        return server.notice
     return "No suggestion: no model yet, your own code only"
 
 
@@ -148,8 +169,12 @@ def _percent(server: ServerStatus) -> str:
 
 
 def download_words(server: ServerStatus | None) -> str:
-    """Empty when nothing is being downloaded."""
-    if server is None or server.model != "downloading":
+    """For the status line: of all that is on its way together; empty when nothing is."""
+    coming = [model for model in server.models if model.state == "downloading"] if server else []
+    if not coming:
         return ""
-    share = "" if server.share is None else f" {server.share * 100:.0f} %"
-    return f"Downloading {server.model_name}{share}"
+    what = coming[0].name if len(coming) == 1 else f"{len(coming)} models"
+    if any(model.share is None for model in coming):
+        return f"Downloading {what}"
+    done = sum(model.size_bytes * (model.share or 0.0) for model in coming)
+    return f"Downloading {what} {100 * done / max(1, sum(model.size_bytes for model in coming)):.0f} %"

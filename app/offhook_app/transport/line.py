@@ -9,6 +9,7 @@ import threading
 
 from PySide6.QtCore import QObject, Signal
 
+from offhook_app.state.line_meter import LineFigures
 from offhook_app.state.line_state import LineState
 from offhook_app.transport.line_driver import LineDriver, Server
 from offhook_wire.messages import ClientEvent, Suggest
@@ -29,6 +30,10 @@ class Line(QObject):
         self._stopping = asyncio.Event()
         self._pending = 0
         self._thread = threading.Thread(target=self._run, name="line", daemon=True)
+
+    @property
+    def figures(self) -> LineFigures:
+        return self._driver.figures
 
     def start(self) -> None:
         sys.setswitchinterval(SWITCH_INTERVAL_S)

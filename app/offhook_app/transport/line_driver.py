@@ -6,18 +6,20 @@ One input at a time (a message of the app, a frame, a due deadline), then all ac
 import asyncio
 import random
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, assert_never
+from typing import Any, Literal, Protocol, assert_never
 
 import aiohttp
 
+from offhook_app.state.line_meter import LineFigures, LineMeter
 from offhook_app.state.line_state import LineKind, LineState
 from offhook_app.transport.server_process import Endpoint, ServerMissing
 from offhook_wire import codec
 from offhook_wire.line import Action, AskByHttp, Connect, Deliver, Disconnect, Line, State, StopHttp, Transmit
-from offhook_wire.messages import ClientEvent, ServerEvent
+from offhook_wire.messages import ClientEvent, Pong, ServerEvent
 
 SLOW_MS = 150.0
 MOST_FRAME_BYTES = 8 * 1024 * 1024
+Socket = aiohttp.ClientWebSocketResponse[Literal[False]]  # its frames stay bytes
 
 
 class Server(Protocol):
@@ -40,16 +42,17 @@ class LineDriver:
         self._deliver = deliver
         self._changed = changed
         self._machine = Line(workspace_folders)
+        self._meter = LineMeter()
         self._said: LineState | None = None
         self._detail = ""
         self._http: aiohttp.ClientSession | None = None
-        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._socket: Socket | None = None
         self._endpoint: Endpoint | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._outgoing: asyncio.Queue[tuple[aiohttp.ClientWebSocketResponse, bytes]] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[tuple[Socket, bytes]] = asyncio.Queue()
 
     async def start(self) -> None:
         self._http = aiohttp.ClientSession()
@@ -67,6 +70,11 @@ class LineDriver:
 
     def send(self, message: ClientEvent) -> None:
         self._perform(self._machine.send(message))
+
+    @property
+    def figures(self) -> LineFigures:
+        """May be read in any thread."""
+        return self._meter.figures
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
@@ -100,6 +108,8 @@ class LineDriver:
                 self._stop_asking()
                 self._asking = self._spawn(self._ask_by_http(action))
             case Deliver(event=event):
+                if isinstance(event, Pong):
+                    self._meter.pong(event, self._now * 1e3)
                 self._deliver(event)
             case _:
                 assert_never(action)
@@ -156,7 +166,7 @@ class LineDriver:
         url = self._endpoint.base_url.replace("http", "ws", 1) + "/responses"
         try:
             socket = await self._http.ws_connect(
-                url, headers=_bearer(self._endpoint), compress=0, max_msg_size=MOST_FRAME_BYTES
+                url, headers=_bearer(self._endpoint), compress=0, max_msg_size=MOST_FRAME_BYTES, decode_text=False
             )
         except aiohttp.WSServerHandshakeError as e:
             if e.status == 401:
@@ -172,13 +182,15 @@ class LineDriver:
             return
         await self._read(socket)
 
-    async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    async def _read(self, socket: Socket) -> None:
         self._socket = socket
+        self._meter.connected()
         try:
             self._perform(self._machine.opened(self._now))
             async for frame in socket:
                 if frame.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
                     break
+                self._meter.came(len(frame.data))
                 self._perform(self._machine.receive(frame.data, self._now))
         except codec.BadFrame:
             self._detail = "The server sent something unreadable."
@@ -193,6 +205,7 @@ class LineDriver:
             socket, frame = await self._outgoing.get()
             try:
                 await socket.send_frame(frame, aiohttp.WSMsgType.TEXT)
+                self._meter.sent(len(frame))
             except (aiohttp.ClientError, ConnectionError):
                 continue  # the reader of that socket notices too, and says so
 
@@ -217,10 +230,12 @@ class LineDriver:
         assert self._http is not None
         assert self._endpoint is not None
         body = codec.encode({"document": ask.document, "suggest": ask.suggest})
+        self._meter.sent(len(body))
         headers = {**_bearer(self._endpoint), "Content-Type": "application/json"}
         try:
             async with self._http.post(f"{self._endpoint.base_url}/offhook/suggest", data=body, headers=headers) as r:
                 async for line in r.content:
+                    self._meter.came(len(line))
                     if line.startswith(b"data: "):
                         event = codec.decode_server(line[6:].strip())
                         if event is not None:

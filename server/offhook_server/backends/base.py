@@ -12,18 +12,23 @@ The engine calls `emit` between two batches of the prompt and between two tokens
 from collections.abc import AsyncGenerator
 from typing import Any, Literal, Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
+
+from offhook_server.core.fim import Infill, Template
 
 
 class Generate(Struct, frozen=True, tag=True):
-    """One request. Either `prompt` (raw text, special tokens allowed) or `messages` (chat).
+    """One request: `prompt` (raw text, special tokens allowed), `messages` (chat) or `infill`, which the place renders
+    as its model wants it. The text that answers an infill begins with the infill's `lead`, and the place adds the
+    model's own marks to `stop`.
 
-    `slot` names the engine's cache place: 0 keeps the keystrokes' prefix warm, 1 is for everything else.
+    `slot` names the engine's cache place: 0 and 2 keep the keystrokes' prefixes warm (core.slots), 1 is for everything else.
     """
 
     id: int
     prompt: str | None = None
     messages: list[dict[str, Any]] | None = None
+    infill: Infill | None = None
     tools: list[dict[str, Any]] | None = None
     tool_choice: Any = None
     max_tokens: int = 256
@@ -32,7 +37,14 @@ class Generate(Struct, frozen=True, tag=True):
     stop: list[str] = field(default_factory=list)
     slot: int = 1
     response_format: dict[str, Any] | None = None
-    grammar: str | None = None  # GBNF, of a raw prompt; an engine without grammars may leave it out of account
+    grammar: str | None = None  # GBNF, not of chat; an engine without grammars may leave it out of account
+
+    def as_prompt(self, template: Template) -> "Generate":
+        """The same with its infill, if it has one, in the raw words of one family of models."""
+        if self.infill is None:
+            return self
+        stop = list(dict.fromkeys([*template.marks, *self.stop]))
+        return structs.replace(self, prompt=template.keystroke(self.infill), infill=None, stop=stop)
 
 
 class Cancel(Struct, frozen=True, tag=True):

@@ -18,12 +18,14 @@ A token is a word with the space before it. Each slot remembers its last prompt,
 import json
 import os
 import re
+import threading
 import zlib
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
 from offhook_server.backends.base import Call, Delta, Emit, Finished, Generate, Progress
+from offhook_server.core.fim import QWEN
 from offhook_server.errors import BackendError
 
 Reason = Literal["stop", "length", "cancelled", "tool_calls"]
@@ -56,12 +58,14 @@ class NullEngine:
     model = "null"
     slots = 16
 
-    def __init__(self, *, ttft_ms: float = 0.0, token_ms: float = 0.0) -> None:
+    def __init__(self, *, load_ms: float = 0.0, ttft_ms: float = 0.0, token_ms: float = 0.0) -> None:
+        threading.Event().wait(load_ms / 1000)
         self._ttft_ms = ttft_ms
         self._token_ms = token_ms
         self._cache: dict[int, list[str]] = {}
 
     def generate(self, request: Generate, emit: Emit) -> Finished:
+        request = request.as_prompt(QWEN)
         script = self._script(request)
         started = perf_counter()
         prompt = _TOKEN.findall(_prompt_text(request))

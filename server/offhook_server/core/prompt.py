@@ -10,6 +10,7 @@ evaluated for the last key is a prefix of what this key asks). How it ends is co
 """
 
 from offhook_server.core.copying import Neighbour
+from offhook_server.core.fim import QWEN, Infill
 from offhook_server.core.healing import lead_of
 from offhook_wire.text import Point, Text
 
@@ -18,10 +19,10 @@ SUFFIX_CHARS = 240
 SUFFIX_LINES = 6
 NEIGHBOUR_CHARS = 500
 NEIGHBOUR_HOLDS_LINES = 20
+TOKEN_CHARS = 3  # of code, about
 
-FILE = "<|file_sep|>"
 FIM_PREFIX, FIM_SUFFIX, FIM_MIDDLE = "<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"
-STOPS = ["<|endoftext|>", FILE, "<|repo_name|>", FIM_PREFIX, FIM_SUFFIX, FIM_MIDDLE, "<|fim_pad|>", "<|im_end|>"]
+STOPS = list(QWEN.marks)
 
 
 class PromptWindow:
@@ -32,19 +33,33 @@ class PromptWindow:
         self._first_line = 0
         self._neighbour: Neighbour | None = None
         self._chosen_at: int | None = None  # line of the caret when the neighbour was chosen
+        self._asked_at: Point | None = None
+
+    def infill(self, text: Text, caret: Point, neighbour: Neighbour | None) -> Infill:
+        self._settle(text, caret, neighbour)
+        self._asked_at = caret
+        lead = lead_of(text, caret)
+        return Infill(
+            prefix=_end_of(text.between(Point(self._first_line, 0), caret)),
+            suffix=text.after(caret, SUFFIX_LINES)[:SUFFIX_CHARS],
+            name=self._name,
+            neighbours=[self._neighbour] if self._neighbour else [],
+            lead=lead.blanks + lead.word,
+        )
+
+    def cold_tokens(self, text: Text, caret: Point) -> int:
+        """About as many of the next prompt as the engine has not read for the last one."""
+        asked_at = self._asked_at
+        if asked_at is None or not self._first_line <= min(caret.line, asked_at.line):
+            chars = PREFIX_CHARS
+        else:
+            chars = max(0, _chars(text, asked_at.line, caret) - asked_at.column) if caret.line >= asked_at.line else 0
+        suffix = 0 if not text.lines[caret.line][caret.column :].strip() else SUFFIX_CHARS
+        return (min(chars, PREFIX_CHARS) + suffix) // TOKEN_CHARS
 
     def build(self, text: Text, caret: Point, neighbour: Neighbour | None) -> str:
-        self._settle(text, caret, neighbour)
-        front = ""
-        if self._neighbour:
-            front = f"{FILE}{_plain(self._neighbour.name)}\n{_plain(self._neighbour.text)}\n"
-        head = f"{FILE}{_plain(self._name)}\n"
-        before = _plain(_end_of(text.between(Point(self._first_line, 0), caret)))
-        if not text.lines[caret.line][caret.column :].strip():
-            lead = lead_of(text, caret)
-            return front + head + before.removesuffix(lead.blanks + lead.word)
-        after = _plain(text.after(caret, SUFFIX_LINES)[:SUFFIX_CHARS])
-        return f"{front}{head}{FIM_PREFIX}{before}{FIM_SUFFIX}{after}{FIM_MIDDLE}"
+        """As Qwen wants it."""
+        return QWEN.keystroke(self.infill(text, caret, neighbour))
 
     def _settle(self, text: Text, caret: Point, neighbour: Neighbour | None) -> None:
         near = self._chosen_at is not None and abs(caret.line - self._chosen_at) <= NEIGHBOUR_HOLDS_LINES
@@ -72,8 +87,3 @@ def _line_before(text: Text, caret: Point, chars: int) -> int:
 def _end_of(before: str) -> str:
     """Less than twice PREFIX_CHARS even of one endless line, from a place that moves seldom."""
     return before[max(0, len(before) // PREFIX_CHARS - 1) * PREFIX_CHARS :]
-
-
-def _plain(text: str) -> str:
-    """Text of the person's own must not be read as the model's special tokens."""
-    return text.replace("<|", "<\u200b|") if "<|" in text else text

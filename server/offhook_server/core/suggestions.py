@@ -10,14 +10,11 @@ runs must be the beginning of its text (`rebased`); else the part is stale and t
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from offhook_server.core.pacing import Pacing
 from offhook_wire.anchor import Anchored
-from offhook_wire.messages import Outcome
+from offhook_wire.messages import Outcome, Source
 from offhook_wire.text import Edit, Point
-
-Source = Literal["copy", "small"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,8 @@ class Done:
 class Ask:
     """A request as it came. `wait` False: the person asked for it, no pause. No first token in `deadline_s`: given up.
 
-    `model_ready` False leaves the copy model alone to answer.
+    `model_ready` False leaves the copy model alone to answer. `cold_tokens`: about as many of the prompt are new to the
+    engine.
     """
 
     request_id: str
@@ -84,6 +82,7 @@ class Ask:
     wait: bool = True
     model_ready: bool = True
     deadline_s: float | None = None
+    cold_tokens: int = 0
 
 
 Action = AskCopy | StartSmall | StopSmall | Started | Said | Rebased | Done
@@ -97,6 +96,7 @@ class Request:
     due: float | None  # when the small model is to be asked; None: asked already, or not at all
     limit: float | None  # no first token by then: given up
     wants_small: bool
+    cold_tokens: int
     copying: bool = True
     small: Anchored | None = None  # what the small model has said, once it runs; never before the copy is answered
 
@@ -116,9 +116,10 @@ class Suggestions:
     def suggest(self, ask: Ask, now: float) -> list[Action]:
         """A new request; it supersedes the document's last one."""
         actions = self._end(ask.uri, "superseded")
-        due = (now + self.pacing.pause_s if ask.wait else now) if ask.model_ready else None
+        due = (now + self.pacing.pause_s(ask.cold_tokens) if ask.wait else now) if ask.model_ready else None
         limit = None if ask.deadline_s is None else now + ask.deadline_s
-        self._live[ask.uri] = Request(ask.request_id, ask.uri, Anchored(ask.at), due, limit, ask.model_ready)
+        place = Anchored(ask.at)
+        self._live[ask.uri] = Request(ask.request_id, ask.uri, place, due, limit, ask.model_ready, ask.cold_tokens)
         actions.append(AskCopy(ask.request_id, ask.at))
         if not ask.model_ready:
             actions.append(Done(ask.request_id, "small", "no_model"))
@@ -151,7 +152,7 @@ class Suggestions:
             if gone:
                 return self._end(uri, "stale")
         if request.due is not None:
-            request.due = max(request.due, now + self.pacing.pause_s)
+            request.due = max(request.due, now + self.pacing.pause_s(request.cold_tokens))
         if request.small and len(request.small.typed) != consumed:
             return [Rebased(request.request_id, "small", len(request.small.typed))]
         return []

@@ -204,6 +204,8 @@ class TokenIndex:
 
     def tidying(self) -> Steps:
         """Gives back the memory of what was dropped, in steps."""
+        if self.untidy:  # in the last one, a file as long as a segment would leave what is as sparse, again and again
+            self._segments.append(Segment())
         for segment in self._segments[:-1]:
             if segment.sparse:
                 for name in {run.name for run in segment.runs}:

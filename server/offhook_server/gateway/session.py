@@ -6,7 +6,7 @@ a hello with its token takes it up again, on whatever socket it comes. Nothing a
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 from uuid import uuid4
 
@@ -16,9 +16,12 @@ from msgspec import Struct
 from offhook_server import metrics
 from offhook_server.backends.base import Model
 from offhook_server.core.documents import Documents
+from offhook_server.core.engines import Role
 from offhook_server.core.replay import Replay, Sent
+from offhook_server.core.slots import Slots
 from offhook_server.errors import PeerError
 from offhook_server.gateway.services import Outbox
+from offhook_server.lanes.deep import DeepLane
 from offhook_server.lanes.fast import LANE, FastLane
 from offhook_server.lanes.workspace import Workspace, path_of
 from offhook_wire import codec
@@ -31,8 +34,10 @@ from offhook_wire.messages import (
     Flow,
     Limits,
     ModelFetch,
+    ModelStop,
     Ping,
     Pong,
+    Quiet,
     Resume,
     ServerStatus,
     SessionHello,
@@ -40,14 +45,18 @@ from offhook_wire.messages import (
     Suggest,
     SuggestionFeedback,
     TextDelta,
+    Usage,
+    UsageWatch,
     WorkspaceDidChange,
 )
 from offhook_wire.privacy import never_sent
+from offhook_wire.responses import ResponseCancel, ResponseCreate
 from offhook_wire.text import Encoding, OutOfText
 
 RESUME_S = 60.0
 MOST_SESSIONS = 64
 CREDIT_BYTES = 65536
+USAGE_EVERY_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,13 @@ class Parts:
     status: Callable[[], ServerStatus]
     clock: Callable[[], float]
     limits: Limits
+    slots: Slots = field(default_factory=Slots)
+    deep_model: Callable[[], Model | None] = lambda: None
+    stop_model: Callable[[str], None] = lambda name: None
+    warm: Callable[[Role], None] = lambda role: None
+    automatic: Callable[[], bool] = lambda: True  # whether anything may be decoded that nobody asked for
+    quiet: Callable[[bool], None] = lambda on: None
+    usage: Callable[[], Usage] = lambda: Usage(0.0, 0.0)
 
 
 class CodeSession:
@@ -76,10 +92,14 @@ class CodeSession:
         self._credit_spent = 0
         self._replay = Replay()
         self._documents = Documents(encoding)
-        self._fast = FastLane(self._documents, parts.workspace, parts.small_model, self.emit, parts.clock)
+        self._usage_timer: asyncio.TimerHandle | None = None
+        self._fast = FastLane(self._documents, parts.workspace, parts.small_model, self.emit, parts.clock, parts.slots)
+        self._deep = DeepLane(self._documents, parts.deep_model, self.emit, parts.clock)
+        self._lanes = (self._fast, self._deep)
 
     def ready(self, outbox: Outbox, resume: Resume | None) -> None:
         """Takes `outbox` for its own and tells the client where it stands; replays what a resumed client missed."""
+        self._parts.warm("fast")
         missed = self._replay.since(resume.last_seq, resume.items) if resume else None
         self.outbox = outbox
         ready = SessionReady(
@@ -121,16 +141,17 @@ class CodeSession:
             case WorkspaceDidChange():
                 self.open_folders(event.workspace_folders)
             case Cancel():
-                self._fast.cancel(event.request_id)
+                self._cancel(event.request_id)
             case SuggestionFeedback():
-                for item in event.items:
-                    metrics.feedback.labels(outcome=item.outcome, shown=str(item.was_shown).lower()).inc()
-            case ModelFetch():
-                self._parts.fetch_model(event.name)
+                _count(event)
+            case ModelFetch() | ModelStop() | Quiet() | UsageWatch():
+                self._wish(event)
             case Ping():
                 self._pong(event, received_at)
             case SessionHello():
                 raise PeerError("This session was greeted already.", code="already_greeted")
+            case ResponseCreate() | ResponseCancel():  # they are of the connection: responses_ws takes them
+                raise PeerError("This event is not of a session.", code="unknown_event", param="type")
             case _:
                 assert_never(event)
 
@@ -143,6 +164,26 @@ class CodeSession:
         if self.outbox:
             self.outbox.send(Pong(ping.id, ping.t0, received_at * 1e3, self._parts.clock() * 1e3))
 
+    def _wish(self, event: ModelFetch | ModelStop | Quiet | UsageWatch) -> None:
+        match event:
+            case ModelFetch():
+                self._parts.fetch_model(event.name)
+            case ModelStop():
+                self._parts.stop_model(event.name)
+            case Quiet():
+                self._parts.quiet(event.on)
+            case UsageWatch():
+                self._watch(event.on)
+
+    def _watch(self, on: bool) -> None:
+        if self._usage_timer:
+            self._usage_timer.cancel()
+            self._usage_timer = None
+        if on:
+            if self.outbox:
+                self.outbox.send(self._parts.usage())
+            self._usage_timer = asyncio.get_running_loop().call_later(USAGE_EVERY_S, self._watch, True)
+
     def _document(self, event: DocumentDidOpen | DocumentDidChange | DocumentDidClose) -> None:
         match event:
             case DocumentDidOpen():
@@ -151,39 +192,55 @@ class CodeSession:
                 self._change(event)
             case DocumentDidClose():
                 self._documents.close(event.uri)
-                self._fast.closed(event.uri)
+                self._gone(event.uri)
                 self._parts.workspace.close_document(event.uri)
 
+    def _cancel(self, request_id: str) -> None:
+        for lane in self._lanes:
+            lane.cancel(request_id)
+
+    def _gone(self, uri: str) -> None:
+        """No lane may go on with a text that is not there any more."""
+        for lane in self._lanes:
+            lane.closed(uri)
+
     def _open(self, event: DocumentDidOpen) -> None:
-        self._fast.closed(event.uri)
+        self._gone(event.uri)
         desync = self._documents.open(event)
         if desync:
             self.emit(desync)
         else:
             self._parts.workspace.document(event.uri, event.text)
+            self._parts.warm("deep")
 
     def _change(self, event: DocumentDidChange) -> None:
         result = self._documents.change(event)
         if isinstance(result, list):
-            self._fast.edited(event.uri, result)
+            for lane in self._lanes:
+                lane.edited(event.uri, result)
             document = self._documents.current(event.uri, event.version)
             if document:
                 text = document.text
                 self._parts.workspace.edited(event.uri, lambda: str(text))
         else:
-            self._fast.closed(event.uri)
+            self._gone(event.uri)
             self.emit(result)
 
     def _suggest(self, event: Suggest, received_at: float) -> None:
         document = self._documents.current(event.uri, event.version)
         if document is None or never_sent(path_of(event.uri)):
-            self._fast.refuse(event, "out_of_step" if document is None else "never_sent")
+            lane = self._deep if event.lane == "deep" else self._fast
+            lane.refuse(event, "out_of_step" if document is None else "never_sent")
             return
         try:
             at = self._documents.point(document.text, event.position)
         except OutOfText:
             raise PeerError("The position is not in the document.", code="invalid_position", param="position") from None
-        self._fast.suggest(event, document, at, received_at)
+        if event.lane == "deep":
+            self._deep.suggest(event, document, at, received_at)
+            return
+        decode = event.trigger_kind == "invoked" or self._parts.automatic()
+        self._fast.suggest(event, document, at, received_at, decode=decode)
 
     def _spend(self, size: int) -> None:
         self._credit_spent += size
@@ -196,4 +253,11 @@ class CodeSession:
 
     async def close(self) -> None:
         self.outbox = None
-        await self._fast.close()
+        self._watch(False)
+        for lane in self._lanes:
+            await lane.close()
+
+
+def _count(feedback: SuggestionFeedback) -> None:
+    for item in feedback.items:
+        metrics.feedback.labels(outcome=item.outcome, shown=str(item.was_shown).lower()).inc()

@@ -13,9 +13,9 @@ from msgspec import Struct
 from offhook_server.errors import PeerError
 from offhook_server.gateway.session import CodeSession, Parts
 from offhook_server.gateway.sse import EventStream
-from offhook_wire.messages import DocumentDesync, DocumentDidOpen, Suggest, SuggestionDone
+from offhook_wire.messages import DocumentDesync, DocumentDidOpen, Lane, Suggest, SuggestionDone
 
-SOURCES = 2  # each ends with a `suggestion.done` of its own
+SOURCES: dict[Lane, int] = {"fast": 2, "deep": 1}  # each ends with a `suggestion.done` of its own
 
 
 class Question(Struct, frozen=True):
@@ -50,13 +50,12 @@ class HttpSuggest:
             received_at = self._parts.clock()
             session.receive(question.document, 0, received_at)
             session.receive(question.suggest, len(body), received_at)
-            return await _stream(await EventStream.open(request), outbox)
+            return await _stream(await EventStream.open(request), outbox, SOURCES[question.suggest.lane])
         finally:
             await session.close()
 
 
-async def _stream(stream: EventStream, outbox: _Queue) -> web.StreamResponse:
-    open_sources = SOURCES
+async def _stream(stream: EventStream, outbox: _Queue, open_sources: int) -> web.StreamResponse:
     while open_sources:
         event = await outbox.events.get()
         await stream.send(msgspec.to_builtins(event))

