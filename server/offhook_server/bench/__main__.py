@@ -3,10 +3,12 @@
 import argparse
 import asyncio
 import importlib
+import sys
 
 from offhook_server.bench.report import Report
+from offhook_server.errors import BackendError, UserError
 
-BENCHES = ("line", "cancel")
+BENCHES = ("line", "cancel", "copy", "code", "suggest")
 
 
 def main() -> None:
@@ -16,7 +18,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, at most 50 seconds; nothing is kept")
     asked = parser.parse_args()
     bench = importlib.import_module(f"offhook_server.bench.{asked.name}")
-    report: Report = asyncio.run(bench.run(asked.quick))
+    try:
+        report: Report = asyncio.run(bench.run(asked.quick))
+    except (UserError, BackendError) as e:
+        sys.exit(f"offhook bench: {e}")
     report.finish()
     report.write()
     print(report.to_json() if asked.json else report.table())

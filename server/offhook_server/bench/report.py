@@ -45,7 +45,7 @@ class Report:
             for key, value in self.figures.items()
         ]
         where = f"{machine['cpu']}, {machine['cores']} cores, {machine['ram_gb']} GB, {machine['os']}, Python {machine['python']}"
-        lists = [found for found in self.detail.values() if isinstance(found, list)]
+        lists = [found for found in self.detail.values() if isinstance(found, list) and _has_rows(found)]
         title = f"{self.name}{' (quick)' if self.quick else ''}"
         return "\n".join([title, *rows, *(line for found in lists for line in _columns(found)), where])
 
@@ -62,6 +62,10 @@ class Report:
     def _content(self) -> dict[str, Any]:
         about = {"quick": self.quick, "machine": _machine(), "load": self._load}
         return {**self.figures, "n": self.n, **about, "detail": self.detail}
+
+
+def _has_rows(found: list[Any]) -> bool:
+    return bool(found) and isinstance(found[0], dict)
 
 
 def _columns(found: list[dict[str, Any]]) -> list[str]:
