@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offhook_app.state.line_state import LineState
-from offhook_wire.messages import Cancel, DocumentDidClose, DocumentDidOpen, Pong, ServerStatus, TextDelta
+from offhook_wire.messages import (
+    Cancel,
+    DocumentDidClose,
+    DocumentDidOpen,
+    Pong,
+    ServerStatus,
+    SuggestionDone,
+    TextDelta,
+)
 from offhook_wire.text import Point, text_hash
 from support.edit_story import Story
 
@@ -61,6 +69,29 @@ def test_a_late_answer_that_fits_is_shown_without_what_was_typed() -> None:  # T
     story.types("fo")
     story.answer("foo()", asked=asked)
     assert story.ghosts == ["o()"]
+
+
+def test_where_the_only_answer_no_longer_fits_it_is_asked_anew() -> None:
+    """One that has begun is waited for while the person types on; should it end stale, nobody else would answer."""
+    for ends_at_the_server in (True, False):
+        story = Story("")
+        story.types(" ")
+        asked = story.suggests[-1]
+        item = story.starts(asked, "small")
+        story.done(asked, "copy", "empty")
+        story.types("   return ")
+        assert story.suggests[-1] is asked
+        if ends_at_the_server:
+            story.hears(SuggestionDone(asked.request_id, "small", "stale", f"s.{item}"))
+        else:
+            story.hears(TextDelta(item, "   pass", 0))
+        anew = story.suggests[-1]
+        assert (anew is not asked, anew.position.character) == (True, 11)
+        if not ends_at_the_server:
+            story.done(asked, "small", "cancelled")
+        assert story.stage == "waiting"
+        story.answer("x", "small", anew)
+        assert story.ghost == "x"
 
 
 def test_an_answer_may_begin_behind_what_the_server_saw_typed() -> None:

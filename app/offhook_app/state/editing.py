@@ -305,7 +305,9 @@ class Editing:
         if not offer.anchored.receive(event.delta):
             return self._refresh(now)
         self._offers.end(offer, "ignored")
-        return [*self._refresh(now), Send(Cancel(offer.request_id)), *self._told()]
+        newest = self._asked.newest("fast")
+        actions = [*self._refresh(now), Send(Cancel(offer.request_id)), *self._told()]
+        return [*actions, *self._ask_if_bare(now)] if newest and newest.id == offer.request_id else actions
 
     def _done(self, event: SuggestionDone, now: float) -> list[Action]:
         finished = [o for o in self._offers if o.suggestion_id == event.suggestion_id]
@@ -314,6 +316,8 @@ class Editing:
             self._offers.settle(offer)
         last = self._asked.done(event)
         actions = self._refresh(now)
+        if last and last.lane == "fast" and event.outcome == "stale":
+            return [*actions, *self._ask_if_bare(now)]  # it was asked before what has been typed since
         if last and self._offers.shown is None:
             held = any(offer.withheld for offer in self._offers)
             self._silence = Silence.REVERSAL if held else _SILENT_OUTCOMES.get(last.outcome, Silence.NOTHING_LIKELY)
