@@ -71,6 +71,22 @@ def test_a_late_answer_that_fits_is_shown_without_what_was_typed() -> None:  # T
     assert story.ghosts == ["o()"]
 
 
+def test_what_was_typed_before_the_line_is_up_is_asked_about_then() -> None:
+    story = Story("x =")
+    story.do(story.editing.line(LineState("waiting")))
+    story.do(story.editing.line(LineState("open", 1.0)))
+    story.wait(1)
+    assert story.suggests == []  # nobody typed
+    story.do(story.editing.line(LineState("waiting")))
+    story.types(" ")
+    story.do(story.editing.line(LineState("open", 1.0)))
+    story.wait(0)
+    assert len(story.suggests) == 1
+    story.do(story.editing.line(LineState("slow", 200.0)))
+    story.wait(1)
+    assert len(story.suggests) == 1
+
+
 def test_where_the_only_answer_no_longer_fits_it_is_asked_anew() -> None:
     """One that has begun is waited for while the person types on; should it end stale, nobody else would answer."""
     for ends_at_the_server in (True, False):

@@ -95,6 +95,7 @@ class Editing:
         self._selection = self._composing = False
         self._focus = True
         self._line_up = False
+        self._typed_unasked = False  # the newest wish for a suggestion met no line
         self._asked = Asked(opened.prefix)
         self._offers = Offers()
         self._deleted = Deleted()
@@ -147,7 +148,10 @@ class Editing:
         return [] if focused else self._drop("ignored")
 
     def line(self, state: LineState) -> list[Action]:
+        came_up = state.up and not self._line_up
         self._line_up = state.up
+        if came_up and self._typed_unasked:
+            self._settles_at = 0.0  # at once
         if state.up:
             return []
         self._asked.forget()
@@ -274,7 +278,9 @@ class Editing:
         return [] if alive else self._ask(now, invoked=False)
 
     def _ask(self, now: float, *, invoked: bool, lane: Lane = "fast") -> list[Action]:
-        if self._obstacle:
+        obstacle = self._obstacle
+        self._typed_unasked = obstacle is Silence.OFF_THE_LINE
+        if obstacle:
             return []
         self._silence, self._settles_at = None, None
         request, superseded = self._asked.new(self._caret, now, invoked=invoked, lane=lane)
