@@ -1,7 +1,8 @@
-"""`offhook [PATH]` opens the window; `offhook serve | complete | models | bench` work in a terminal. Dispatch only."""
+"""`offhook [PATH]` opens the window; `offhook serve | complete | chat | models | bench` work in a terminal. Dispatch only."""
 
 import os
 import sys
+from importlib import import_module
 
 from offhook_app import settings
 from offhook_wire import reentry
@@ -10,6 +11,8 @@ from offhook_wire.version import PRODUCT
 USAGE = """\
 offhook [PATH[:LINE[:COL]]]        open the window, with a file or a folder
 offhook complete FILE:LINE:COL     stream the suggestion for that place, through the same server and line
+offhook chat QUESTION [--file PATH[:LINE]]
+                                   ask the deep model, and stream its answer
 offhook models list|fetch|verify|add|remove
                                    the models on this machine: `offhook models --help`
 offhook serve [--json] [--port N]  run the server alone
@@ -39,10 +42,8 @@ def main() -> None:
             _become(*SERVER[name], *rest)
         case [reentry.RUN, module, *rest]:
             reentry.run(module, *rest)
-        case ["complete", *rest]:
-            from offhook_app.cli.complete import main as complete
-
-            sys.exit(complete(rest))
+        case ["complete" | "chat" as name, *rest]:
+            sys.exit(import_module(f"offhook_app.cli.{name}").main(rest))
         case [option, *_] if option.startswith("-"):
             sys.exit(f"offhook: unknown option {option}\n{USAGE}")
         case _:

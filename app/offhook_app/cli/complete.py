@@ -3,10 +3,9 @@
 import argparse
 import asyncio
 import sys
-from pathlib import Path
 
 from offhook_app import settings
-from offhook_app.cli.place import Place, parse
+from offhook_app.cli.place import Place, language_of, parse
 from offhook_app.editor.folder import folder_of
 from offhook_app.state.line_state import LineState
 from offhook_app.transport.line_driver import LineDriver
@@ -68,6 +67,7 @@ class Completion:
     """One question on the line. The first source that says something is printed; the exit code is 1 for silence."""
 
     def __init__(self, place: Place, text: str) -> None:
+        self._path = place.path
         self._uri = place.path.resolve().as_uri()
         self._text = Text(text)
         point = place.point or self._text.end
@@ -79,7 +79,7 @@ class Completion:
         self._asked = False
 
     async def run(self) -> int:
-        self._line.send(DocumentDidOpen(self._uri, _language(Path(self._uri)), 1, str(self._text), self._text.hash))
+        self._line.send(DocumentDidOpen(self._uri, language_of(self._path), 1, str(self._text), self._text.hash))
         await self._line.start()
         try:
             return await self._over
@@ -126,7 +126,3 @@ class Completion:
     def _end(self, code: int) -> None:
         if not self._over.done():
             self._over.set_result(code)
-
-
-def _language(path: Path) -> str:
-    return "python" if path.suffix in (".py", ".pyi") else "plaintext"

@@ -25,3 +25,7 @@ def parse(text: str) -> Place:
     if line < 1 or column < 1:
         raise ValueError("lines and columns count from 1")
     return Place(Path(head), Point(line - 1, column - 1) if match["line"] else None)
+
+
+def language_of(path: Path) -> str:
+    return "python" if path.suffix in (".py", ".pyi") else "plaintext"

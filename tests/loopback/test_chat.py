@@ -1,0 +1,91 @@
+"""`offhook chat` as a process against a real server with the null engine: answered, stopped, cut off, refused."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from support.processes import LIMIT_S, ServerProcess
+
+pytestmark = pytest.mark.loopback
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[ServerProcess]:
+    async with await ServerProcess.start(tmp_path / "run", "--engine", "null") as server:
+        yield server
+
+
+async def chat(folder: Path, *arguments: str, said: str | None = None) -> asyncio.subprocess.Process:
+    environment = {**os.environ, "OFFHOOK_RUNTIME_DIR": str(folder / "run"), "OFFHOOK_DATA_DIR": str(folder / "data")}
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "offhook_app.cli", "chat", *arguments),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        env=environment,
+    )
+    assert process.stdin is not None
+    process.stdin.write((said or "").encode())
+    process.stdin.close()
+    return process
+
+
+async def ended(process: asyncio.subprocess.Process) -> tuple[int | None, str, str]:
+    async with asyncio.timeout(LIMIT_S):
+        out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+async def begun(process: asyncio.subprocess.Process) -> None:
+    assert process.stdout is not None
+    async with asyncio.timeout(LIMIT_S):
+        assert await process.stdout.readexactly(5) == b"begun"
+
+
+async def test_a_question_is_answered_on_standard_output(server: ServerProcess, tmp_path: Path) -> None:
+    assert (await ended(await chat(tmp_path, "[[say: hello there]]")))[:2] == (0, "hello there\n")
+
+
+async def test_a_question_may_come_by_standard_input_and_bring_a_file(server: ServerProcess, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("# [[say: it was sent]]\n")
+    process = await chat(tmp_path, "--file", f"{file}:1", said="what is this?\n")
+    assert (await ended(process))[:2] == (0, "it was sent\n")
+
+
+async def test_ctrl_c_stops_it(server: ServerProcess, tmp_path: Path) -> None:
+    process = await chat(tmp_path, "[[say: begun]][[hang]]")
+    await begun(process)
+    process.send_signal(signal.SIGINT)
+    assert (await ended(process))[0] == 130
+    assert (await ended(await chat(tmp_path, "[[say: free again]]")))[:2] == (0, "free again\n")
+
+
+async def test_a_server_that_dies_in_mid_answer_is_said(server: ServerProcess, tmp_path: Path) -> None:
+    process = await chat(tmp_path, "[[say: begun]][[hang]]")
+    await begun(process)
+    server.kill()
+    code, out, err = await ended(process)
+    assert (code, out) == (1, "\n")
+    assert "The line was lost." in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "there is no question"),
+        (("why?", "--file", ".env"), ".env is never sent"),
+        (("why?", "--file", "not/there.py"), "No such file"),
+        (("why?", "--file", "a.py:0"), "lines and columns count from 1"),
+    ],
+)
+async def test_what_cannot_be_asked_is_said_at_once(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    code, out, err = await ended(await chat(tmp_path, *arguments))
+    assert (code, out) == (1, "")
+    assert words in err
