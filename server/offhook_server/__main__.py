@@ -1,4 +1,7 @@
-"""`python -m offhook_server serve`: one process, until it is told to stop. `offhook serve` becomes this."""
+"""`python -m offhook_server serve`: one process, until it is told to stop. `offhook serve` becomes this.
+
+`plan` in its place prints as JSON what `serve` with the same arguments would put where; `offhook doctor` reads it.
+"""
 
 import asyncio
 import faulthandler
@@ -8,24 +11,28 @@ import signal
 import sys
 from typing import TextIO
 
+import msgspec
+
 from offhook_server import settings
 from offhook_server.errors import UserError
+from offhook_server.models.plan import plan
 from offhook_server.wiring import Server
 
 
 def main() -> int:
     faulthandler.enable()
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    if sys.argv[1:2] != ["serve"]:
-        sys.exit("usage: python -m offhook_server serve [--json] [--port N]")
-    as_json = "--json" in sys.argv
+    command = sys.argv[1:2]
+    if command not in (["serve"], ["plan"]):
+        sys.exit("usage: python -m offhook_server serve|plan [--json] [--port N]")
+    as_json = command == ["plan"] or "--json" in sys.argv
     try:
         given = settings.load(sys.argv[2:])
     except UserError as e:
         _complain(e, as_json)
         return 2
     try:
-        return asyncio.run(_serve(given))
+        return asyncio.run(_serve(given)) if command == ["serve"] else _plan(given)
     except UserError as e:
         _complain(e, as_json)
         return 1
@@ -45,6 +52,11 @@ async def _serve(given: settings.Settings) -> int:
             await stop.wait()
     finally:
         await server.close()
+    return 0
+
+
+def _plan(given: settings.Settings) -> int:
+    sys.stdout.write(msgspec.json.encode(plan(given)).decode() + "\n")
     return 0
 
 

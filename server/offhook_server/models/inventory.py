@@ -34,11 +34,11 @@ class Held(msgspec.Struct, frozen=True):
 
 def inventory(folder: Path) -> list[Held]:
     """Raises UserError when what is registered can't be read."""
-    known = [_held(name, model, folder) for name, model in entries().items()]
+    known = [held(name, model, folder) for name, model in entries().items()]
     return known + [_own(name, model) for name, model in registered(folder).items()]
 
 
-def _held(name: str, model: ModelEntry, folder: Path) -> Held:
+def held(name: str, model: ModelEntry, folder: Path) -> Held:
     path = folder / model.file
     have = path.stat().st_size if path.is_file() else store.arrived_bytes(model, folder)
     state: State = "here" if store.find(model, folder) else "partly" if have else "absent"
