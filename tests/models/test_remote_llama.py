@@ -97,7 +97,7 @@ async def test_a_cancel_reaches_the_engine(model: RemoteModel, url: str) -> None
     async with aiohttp.ClientSession() as session:
         while (slot := await _slot(session, url))["is_processing"]:
             pass
-    assert 16 <= slot["n_prompt_tokens"] < 16 + 64  # what it was told and what it said until then
+    assert 15 <= slot["n_prompt_tokens"] < 15 + 64  # what it was told and what it said until then
 
 
 async def _slot(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
