@@ -1,4 +1,4 @@
-"""`offhook [PATH]` opens the window; `offhook serve | complete | chat | models | bench` work in a terminal. Dispatch only."""
+"""`offhook [PATH]` opens the window; `offhook serve | complete | chat | doctor | models | bench` work in a terminal. Dispatch only."""
 
 import os
 import sys
@@ -13,6 +13,7 @@ offhook [PATH[:LINE[:COL]]]        open the window, with a file or a folder
 offhook complete FILE:LINE:COL     stream the suggestion for that place, through the same server and line
 offhook chat QUESTION [--file PATH[:LINE]]
                                    ask the deep model, and stream its answer
+offhook doctor [--json] [--deep]   what is here, what is wrong, and the line that mends it; --deep loads the models
 offhook models list|fetch|verify|add|remove
                                    the models on this machine: `offhook models --help`
 offhook serve [--json] [--port N]  run the server alone
@@ -42,7 +43,7 @@ def main() -> None:
             _become(*SERVER[name], *rest)
         case [reentry.RUN, module, *rest]:
             reentry.run(module, *rest)
-        case ["complete" | "chat" as name, *rest]:
+        case ["complete" | "chat" | "doctor" as name, *rest]:
             sys.exit(import_module(f"offhook_app.cli.{name}").main(rest))
         case [option, *_] if option.startswith("-"):
             sys.exit(f"offhook: unknown option {option}\n{USAGE}")
