@@ -1,12 +1,13 @@
 """What can be set from outside, read once at start. The only place that reads the environment."""
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
-from offhook_wire.places import runtime_folder
+from offhook_wire import places
 
 APP = "offhook"
 
@@ -25,9 +26,18 @@ def load() -> Settings:
     """OFFHOOK_RUNTIME_DIR, OFFHOOK_DATA_DIR and OFFHOOK_SERVER_ARGS (split at blanks) take precedence."""
     environment = os.environ
     data = environment.get("OFFHOOK_DATA_DIR") or platformdirs.user_data_dir(APP)
-    runtime = runtime_folder(environment, data)
+    runtime = places.runtime_folder(environment, data)
     arguments = tuple(environment.get("OFFHOOK_SERVER_ARGS", "").split())
     return Settings(Path(runtime), Path(data), arguments, float(environment.get("OFFHOOK_LINGER_S", "60")))
+
+
+def settings_file() -> Path:
+    """The person's own, which the server reads."""
+    return Path(places.settings_file(os.environ, platformdirs.user_config_dir(APP)))
+
+
+def wants_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def has_display() -> bool:

@@ -32,7 +32,7 @@ import platformdirs
 from msgspec import Meta, Struct
 
 from offhook_server.errors import UserError
-from offhook_wire.places import runtime_folder
+from offhook_wire.places import runtime_folder, settings_file
 
 APP = "offhook"
 FAST_MODEL = "qwen2.5-coder-0.5b"
@@ -166,9 +166,8 @@ class _SettingsFile:
 
     @classmethod
     def find(cls, environment: Mapping[str, str]) -> "_SettingsFile":
-        named = environment.get("OFFHOOK_CONFIG")
-        path = Path(named) if named else Path(platformdirs.user_config_dir(APP)) / "config.toml"
-        return cls(path, bool(named), environment)
+        path = Path(settings_file(environment, platformdirs.user_config_dir(APP)))
+        return cls(path, bool(environment.get("OFFHOOK_CONFIG")), environment)
 
     def read(self) -> _Said:
         """Raises UserError."""

@@ -68,6 +68,8 @@ async def test_a_whole_environment(place: dict[str, str]) -> None:
     ):
         assert words in out
     assert "BAD" not in out
+    assert "\x1b" not in out
+    assert out.splitlines()[-1].endswith(("to look at.", "All is well."))
 
 
 async def test_a_broken_environment(place: dict[str, str], tmp_path: Path) -> None:
@@ -90,12 +92,15 @@ async def test_a_broken_environment(place: dict[str, str], tmp_path: Path) -> No
     mends = [finding["mend"] for finding in said["findings"]]
     for line in (
         "echo $DISPLAY",
-        f"rm '{tmp_path}/run/server.json'",
-        f"chmod 700 '{tmp_path}/run'",
+        f"rm {tmp_path}/run/server.json",
+        f"chmod 700 {tmp_path}/run",
+        f"${{EDITOR:-vi}} {tmp_path}/config.toml",
         "export OFFHOOK_D",
     ):
         assert any(mend.startswith(line) for mend in mends), line
-    assert any(finding["says"].startswith("config.toml, line 1: modles") for finding in said["findings"])
+    says = [finding["says"] for finding in said["findings"]]
+    assert any(sentence.startswith("config.toml, line 1: modles") for sentence in says)
+    assert not any(sentence.startswith(("models:", "No model can be fetched")) for sentence in says)
     assert (tmp_path / "run" / "server.json").exists()
 
 
@@ -144,7 +149,8 @@ async def test_somebody_else_is_where_the_server_was(tmp_path: Path, monkeypatch
     monkeypatch.setattr(examine, "ASK_LIMIT_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         announce(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
-        assert (await looked(runtime)).kind == "mute"
+        seen = await looked(runtime)
+        assert (seen.kind, seen.pid) == ("mute", 0)
     for unreadable in ("[]", "nonsense", '{"base_url": "http://127.0.0.1:1/v1"}'):
         (runtime / "server.json").write_text(unreadable)
         assert (await looked(runtime)).kind == "unreadable"
@@ -159,6 +165,11 @@ def test_folders_that_can_be_made_and_that_cannot(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_a_folder_that_cannot_even_be_asked_about(tmp_path: Path) -> None:
+    assert examine.folder(tmp_path / ("x" * 300)).path
+    assert examine.free_bytes(tmp_path / ("x" * 300)) > 0
+
+
 async def test_with_deep_the_models_are_asked(place: dict[str, str]) -> None:
     code, out = await doctor(place, "--deep")
     assert code == 0
@@ -170,6 +181,17 @@ async def test_a_server_that_cannot_start_answers_for_no_model(tmp_path: Path) -
     (tmp_path / "file").write_text("")
     (answer,) = await examine.answers(Settings(tmp_path / "file" / "run", tmp_path), ["fast"])
     assert answer.fault.startswith("The runtime folder can't be used")
+
+
+async def test_a_model_that_takes_too_long_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examine, "ANSWER_LIMIT_S", 0.1)
+    runtime = tmp_path / "run"
+    runtime.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        announce(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        assert [answer.fault for answer in await examine.answers(Settings(runtime, tmp_path), ["fast"])] == [
+            "nothing came within 0.1 s"
+        ]
 
 
 async def test_sound_devices_by_pulse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,8 @@ def test_what_is_installed() -> None:
             "bad",
             "ImportError: libEGL.so.1 is not there.sudo apt-get install -y libegl1",
         ),
-        (Trial(None), "bad", "it did not end in time"),
+        (Trial(1, "", "Failed to create wl_display (No such file or directory)\n"), "bad", "$WAYLAND_DISPLAY"),
+        (Trial(None), "bad", "it did not end in time.echo $DISPLAY"),
     ],
 )
 def test_whether_a_window_can_be_opened(trial: Trial | None, level: Level, words: str) -> None:
@@ -87,8 +88,28 @@ def test_how_a_model_stands(seat: Seat, level: Level, words: str) -> None:
     assert words in f"{finding.says} {finding.mend}"
 
 
-def test_settings_that_are_refused() -> None:
-    assert health.of_plan(Plan(refused="Line 3 is wrong.")) == [Finding("settings", "bad", "Line 3 is wrong.")]
+@pytest.mark.parametrize(
+    ("there", "refused", "level", "mend"),
+    [
+        (True, "", "ok", ""),
+        (False, "", "ok", ""),
+        (True, "config.toml, line 3: x: there is no such setting.", "bad", "${EDITOR:-vi} '/my own/config.toml'"),
+        (True, "own.toml is damaged. Mend it or remove it.", "bad", ""),
+        (False, "OFFHOOK_CONFIG names config.toml, which is not there.", "bad", ""),
+    ],
+)
+def test_the_settings_file(there: bool, refused: str, level: Level, mend: str) -> None:
+    finding = health.of_settings("/my own/config.toml", there, Plan(refused=refused))
+    assert (finding.level, finding.mend) == (level, mend)
+    assert (refused or "/my own/config.toml") in finding.says
+    assert health.of_plan(Plan(refused=refused)) == []
+
+
+def test_what_it_comes_to() -> None:
+    every = [Finding("x", level, "") for level in ("ok", "unmeasured", "warn", "bad", "warn")]
+    assert health.summary(every) == "1 wrong, 2 to look at."
+    assert health.summary(every[:3]) == "1 to look at."
+    assert health.summary(every[:2]) == "All is well."
 
 
 def test_what_came_of_asking_a_model() -> None:
@@ -101,10 +122,10 @@ def test_what_came_of_asking_a_model() -> None:
     ("kind", "level", "mend"),
     [
         ("none", "ok", ""),
-        ("unreadable", "warn", "rm '/run/server.json'"),
-        ("gone", "warn", "rm '/run/server.json'"),
+        ("unreadable", "warn", "rm /run/server.json"),
+        ("gone", "warn", "rm /run/server.json"),
         ("mute", "bad", "kill 7  # the next command starts another"),
-        ("stranger", "bad", "rm '/run/server.json'"),
+        ("stranger", "bad", "rm /run/server.json"),
         ("locked", "bad", "kill 7  # the next command starts another"),
         ("answers", "ok", ""),
     ],
@@ -114,6 +135,12 @@ def test_who_is_where_the_server_should_be(
 ) -> None:
     (finding,) = health.of_server(replace(SERVER, kind=kind), "0.1.0")
     assert (finding.level, finding.mend) == (level, mend)
+
+
+@pytest.mark.parametrize("kind", ["mute", "locked"])
+def test_a_process_that_is_no_server_of_ours_is_not_ended(kind: Literal["mute", "locked"]) -> None:
+    (finding,) = health.of_server(replace(SERVER, kind=kind, pid=0), "0.1.0")
+    assert finding.mend == "rm /run/server.json"
 
 
 def test_a_server_of_another_version_or_with_a_broken_engine() -> None:
@@ -128,7 +155,7 @@ def test_folders() -> None:
     assert levels([judge(fine) for judge in judges]) == ["ok", "ok", "ok"]
     assert levels([judge(shut) for judge in judges]) == ["bad", "bad", "warn"]
     assert all("export OFFHOOK_" in judge(shut).mend for judge in judges)
-    assert health.of_runtime_folder(FolderSeen("/f", writable=True, shared=True)).mend == "chmod 700 '/f'"
+    assert health.of_runtime_folder(FolderSeen("/f", writable=True, shared=True)).mend == "chmod 700 /f"
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from offhook_app import settings
 from offhook_app.cli import examine
 from offhook_app.settings import Settings
 from offhook_app.state import health
-from offhook_app.state.health import Finding
+from offhook_app.state.health import Finding, Plan
 from offhook_wire.version import PRODUCT
 
 MARKS = {"ok": "ok", "warn": "warn", "bad": "BAD", "unmeasured": "?"}
+COLOURS = {"ok": 32, "warn": 33, "bad": 31, "unmeasured": 2}  # of a terminal
 WIDTHS = (6, 10)  # of the mark and the topic
 
 
@@ -30,7 +31,9 @@ def main(arguments: list[str]) -> int:
     if given.json:
         print(json.dumps({"worst": worst, "findings": [dataclasses.asdict(finding) for finding in findings]}))
     else:
-        print("\n".join(line for finding in findings for line in _lines(finding)))
+        colour = settings.wants_colour()
+        lines = [line for finding in findings for line in _lines(finding, colour=colour)]
+        print("\n".join([*lines, "", health.summary(findings)]))
     return int(worst == "bad")
 
 
@@ -43,17 +46,14 @@ async def _findings(given: Settings, *, deep: bool) -> list[Finding]:
         examine.sound(),
         asyncio.to_thread(examine.server, given.runtime),
     )
-    models_folder = Path(plan.models_folder) if plan.models_folder else given.data
     findings = [
         *health.of_installed(examine.installed()),
         health.of_window(window),
         health.of_engine(engine),
+        health.of_settings(str(settings.settings_file()), settings.settings_file().exists(), plan),
         *health.of_plan(plan),
         *health.of_server(server, PRODUCT),
-        health.of_runtime_folder(examine.folder(given.runtime)),
-        health.of_data_folder(examine.folder(given.data)),
-        health.of_models_folder(examine.folder(models_folder)),
-        health.of_disk(str(models_folder), examine.free_bytes(models_folder), plan),
+        *_of_folders(given, plan),
         *health.of_memory(examine.memory_bytes(), plan),
         health.of_sound(sound),
     ]
@@ -63,7 +63,22 @@ async def _findings(given: Settings, *, deep: bool) -> list[Finding]:
     return findings
 
 
-def _lines(finding: Finding) -> list[str]:
+def _of_folders(given: Settings, plan: Plan) -> list[Finding]:
+    """Of the models' folder nothing is known where the settings are refused."""
+    findings = [
+        health.of_runtime_folder(examine.folder(given.runtime)),
+        health.of_data_folder(examine.folder(given.data)),
+    ]
+    if plan.models_folder:
+        findings.append(health.of_models_folder(examine.folder(Path(plan.models_folder))))
+    filled = Path(plan.models_folder or given.data)
+    return [*findings, health.of_disk(str(filled), examine.free_bytes(filled), plan)]
+
+
+def _lines(finding: Finding, *, colour: bool) -> list[str]:
     mark, topic = WIDTHS
-    lines = [f"{MARKS[finding.level]:{mark}}{finding.topic:{topic}}{finding.says}"]
+    marked = f"{MARKS[finding.level]:{mark}}"
+    if colour:
+        marked = f"\x1b[{COLOURS[finding.level]}m{marked}\x1b[0m"
+    lines = [f"{marked}{finding.topic:{topic}}{finding.says}"]
     return [*lines, f"{'':{mark + topic}}→ {finding.mend}"] if finding.mend else lines

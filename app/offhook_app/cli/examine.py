@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from time import monotonic
@@ -26,9 +27,9 @@ from offhook_app.transport.server_process import Endpoint, ServerMissing, Server
 from offhook_wire import reentry
 from offhook_wire.version import PRODUCT
 
-TRIAL_LIMIT_S = 20.0
+TRIAL_LIMIT_S = 20.0  # a first start reads libraries from the disk, and a false alarm is worse than a wait
 ASK_LIMIT_S = 3.0  # to ask a server of this machine how it is
-ANSWER_LIMIT_S = 180.0  # to load a model and have its first words
+ANSWER_LIMIT_S = 60.0  # to load a model and have its first words
 NAMED = {"Qt": "PySide6-Essentials", "xllamacpp": "xllamacpp"}
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)[^;]*")
 
@@ -66,8 +67,8 @@ async def trial(what: str) -> Trial:
     return await ran(*reentry.command("offhook_app.cli.trial", what))
 
 
-async def ran(*command: str) -> Trial:
-    """Code 127: there is no such program."""
+async def ran(*command: str, limit_s: float | None = None) -> Trial:
+    """`limit_s` None: TRIAL_LIMIT_S. Code 127: there is no such program."""
     pipe = asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(
@@ -76,7 +77,7 @@ async def ran(*command: str) -> Trial:
     except OSError as e:
         return Trial(127, "", e.strerror or "")
     try:
-        out, err = await asyncio.wait_for(process.communicate(), TRIAL_LIMIT_S)
+        out, err = await asyncio.wait_for(process.communicate(), limit_s or TRIAL_LIMIT_S)
     except TimeoutError:
         return Trial(None)
     finally:
@@ -109,15 +110,27 @@ def server(runtime: Path) -> ServerSeen:
         return ServerSeen("none")
     except (OSError, ValueError, LookupError, TypeError):
         return ServerSeen("unreadable", str(file))
-    seen = ServerSeen("gone", str(file), base_url, pid)
+    seen = ServerSeen("gone", str(file), base_url, pid if _serves(pid) else 0)
     try:
         return _asked(seen, _text(runtime / "token").strip())
     except (ConnectionRefusedError, http.client.InvalidURL):
         return seen
     except OSError:
-        return ServerSeen("mute", str(file), base_url, pid)
+        return replace(seen, kind="mute")
     except (http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError):
-        return ServerSeen("stranger", str(file), base_url, pid)
+        return replace(seen, kind="stranger")
+
+
+def _serves(pid: int) -> bool:
+    """Whether this process is a server of ours: numbers are used again, and nobody shall be told to end another's."""
+    try:
+        import psutil
+    except ImportError:
+        return False
+    try:
+        return "offhook_server" in psutil.Process(pid).cmdline()
+    except (psutil.Error, ValueError, OverflowError):
+        return False
 
 
 def _text(path: Path) -> str:
@@ -130,13 +143,11 @@ def _text(path: Path) -> str:
 
 def _asked(seen: ServerSeen, token: str) -> ServerSeen:
     """Raises OSError, and anything that comes of an answer that is not ours."""
-    base = Endpoint(seen.base_url, token)
-    _, health = _ask(base, "GET", "/healthz", None, ASK_LIMIT_S)
+    _, health = _ask(Endpoint(seen.base_url, ""), "GET", "/healthz", None, ASK_LIMIT_S)
     failed = [role for role, model in health["models"].items() if model["state"] == "failed"]
-    status, _ = _ask(base, "GET", "/v1/models", None, ASK_LIMIT_S)
-    if status == 401:
-        return ServerSeen("locked", seen.file, seen.base_url, seen.pid)
-    return ServerSeen("answers", seen.file, seen.base_url, seen.pid, str(health["version"]), failed)
+    version = str(health["version"])
+    status, _ = _ask(Endpoint(seen.base_url, token), "GET", "/v1/models", None, ASK_LIMIT_S)
+    return replace(seen, kind="locked" if status == 401 else "answers", version=version, failed=failed)
 
 
 async def answers(given: Settings, roles: list[Role]) -> list[Answer]:
@@ -155,6 +166,8 @@ def _answer(endpoint: Endpoint, role: Role) -> Answer:
         status, said = _ask(endpoint, "POST", "/v1/responses", question, ANSWER_LIMIT_S)
         _, health = _ask(endpoint, "GET", "/healthz", None, ASK_LIMIT_S)
         own = health["models"][role]["state"] == "ready"
+    except TimeoutError:
+        return Answer(role, fault=f"nothing came within {ANSWER_LIMIT_S:g} s")
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as e:
         return Answer(role, fault=f"the server said nothing useful ({type(e).__name__})")
     if fault := said.get("error"):
@@ -195,7 +208,8 @@ def free_bytes(path: Path) -> int:
 
 def _nearest(path: Path) -> Path:
     """`path`, or where it would be made."""
-    return next(place for place in (path, *path.absolute().parents) if place.exists())
+    # not Path.exists, which raises where a folder above may not be looked into
+    return next(place for place in (path, *path.absolute().parents) if os.path.exists(place))
 
 
 def memory_bytes() -> int | None:
@@ -213,7 +227,7 @@ async def sound() -> SoundSeen | None:
     if tried.code == 0 and (counts := json.loads(tried.said)):
         return SoundSeen("PortAudio", *counts)
     if shutil.which("pactl"):
-        sources, sinks = await _pulse("sources"), await _pulse("sinks")
+        sources, sinks = await asyncio.gather(_pulse("sources"), _pulse("sinks"))
         if sources is not None and sinks is not None:
             # what a loudspeaker plays can be recorded as "….monitor": no microphone
             return SoundSeen("PulseAudio", sum(".monitor" not in line for line in sources), len(sinks))
@@ -228,5 +242,5 @@ def alsa(devices: Path) -> SoundSeen | None:
 
 
 async def _pulse(kind: str) -> list[str] | None:
-    listed = await ran("pactl", "list", "short", kind)
+    listed = await ran("pactl", "list", "short", kind, limit_s=ASK_LIMIT_S)
     return listed.said.splitlines() if listed.code == 0 else None

@@ -5,6 +5,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
+from shlex import quote
 from typing import Literal, assert_never
 
 Level = Literal["ok", "warn", "bad", "unmeasured"]
@@ -31,6 +33,13 @@ def worst(findings: Sequence[Finding]) -> Level:
     levels: tuple[Level, ...] = ("bad", "warn", "ok")
     found = {finding.level for finding in findings}
     return next((level for level in levels if level in found), "unmeasured")
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    levels = [finding.level for finding in findings]
+    wrong, doubtful = levels.count("bad"), levels.count("warn")
+    parts = [f"{count} {words}" for count, words in ((wrong, "wrong"), (doubtful, "to look at")) if count]
+    return f"{', '.join(parts)}." if parts else "All is well."
 
 
 # -- what is installed ----------------------------------------------------------------------------------------------
@@ -86,8 +95,8 @@ def of_window(trial: Trial | None) -> Finding:
         return Finding("window", "warn", "No display here; `offhook complete`, `chat` and `serve` work in a terminal.")
     if trial.code == 0:
         return Finding("window", "ok", f"A window can be opened ({trial.said}).")
-    if "connect to display" in trial.errors:
-        mend = "echo $DISPLAY  # names a display that does not answer: set it to one that does"
+    if trial.code is None or "connect to display" in trial.errors or "wl_display" in trial.errors:
+        mend = "echo $DISPLAY $WAYLAND_DISPLAY  # names a display that does not answer: set it to one that does"
     else:
         mend = f"sudo apt-get install -y {LIBRARIES}"
     return Finding("window", "bad", f"No window can be opened: {trial.why}.", mend)
@@ -126,9 +135,17 @@ class Plan:
     refused: str = ""
 
 
-def of_plan(plan: Plan) -> list[Finding]:
+def of_settings(path: str, there: bool, plan: Plan) -> Finding:
+    """`path`: of the settings file, which need not be `there`."""
     if plan.refused:
-        return [Finding("settings", "bad", plan.refused)]
+        in_file = there and plan.refused.startswith(PurePath(path).name)
+        return Finding("settings", "bad", plan.refused, f"${{EDITOR:-vi}} {quote(path)}" if in_file else "")
+    if there:
+        return Finding("settings", "ok", f"{path} is understood.")
+    return Finding("settings", "ok", f"All is at its default; {path} would change it.")
+
+
+def of_plan(plan: Plan) -> list[Finding]:
     return [_of_seat(seat) for seat in plan.seats]
 
 
@@ -187,6 +204,7 @@ class ServerSeen:
 
     none: there is no such file     unreadable: it is not ours       gone: nobody listens there
     mute: it does not answer        stranger: not an Offhook server  locked: it does not take our key
+    `pid`: 0 where the process of that number is no server of ours, so that no other is ever ended.
     """
 
     kind: Literal["none", "unreadable", "gone", "mute", "stranger", "locked", "answers"]
@@ -199,8 +217,8 @@ class ServerSeen:
 
 def of_server(seen: ServerSeen, version: str) -> list[Finding]:
     """`version`: ours."""
-    end = f"kill {seen.pid}  # the next command starts another"
-    forget = f"rm '{seen.file}'"
+    forget = f"rm {quote(seen.file)}"
+    end = f"kill {seen.pid}  # the next command starts another" if seen.pid else forget
     where = f"The server at {seen.base_url}"
     match seen.kind:
         case "none":
@@ -249,7 +267,7 @@ def of_runtime_folder(folder: FolderSeen) -> Finding:
         return Finding("folders", "bad", f"No server can start: {folder.path} can't be written.", mend)
     if folder.shared:
         says = f"Others may look into {folder.path}, where the server's key is."
-        return Finding("folders", "warn", says, f"chmod 700 '{folder.path}'")
+        return Finding("folders", "warn", says, f"chmod 700 {quote(folder.path)}")
     return Finding("folders", "ok", f"runtime: {folder.path}")
 
 
@@ -270,7 +288,9 @@ def of_models_folder(folder: FolderSeen) -> Finding:
 def of_disk(folder: str, free_bytes: int, plan: Plan) -> Finding:
     free = f"{free_bytes / GB:.1f} GB of disk are free at {folder}"
     if free_bytes < LEAST_DISK_BYTES:
-        return Finding("disk", "bad", f"Only {free}.", f"du -xh '{folder}' | sort -h | tail  # what takes the space")
+        return Finding(
+            "disk", "bad", f"Only {free}.", f"du -xh {quote(folder)} | sort -h | tail  # what takes the space"
+        )
     wanted = sum(seat.fetch_bytes for seat in plan.seats)
     if free_bytes < wanted:
         says = f"{free}; to fetch what is missing takes {wanted / GB:.1f} GB."
