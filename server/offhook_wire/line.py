@@ -10,7 +10,7 @@
 
 Documents outlive connections: the line keeps each one's text and its last changes, so that after a cut it sends only
 what the server lacks (by version and hash), or the whole text. While `http`, each suggestion travels as one request
-with its document. Every method takes `now` (seconds) and returns what to do; `deadline` says when to call `tick`.
+with its document, and each typed question as one request; a question that a cut caught is not resumed: it ends plainly. Every method takes `now` (seconds) and returns what to do; `deadline` says when to call `tick`.
 """
 
 from collections import deque
@@ -54,6 +54,7 @@ from offhook_wire.messages import (
     UsageWatch,
     WorkspaceDidChange,
 )
+from offhook_wire.question import Question
 from offhook_wire.responses import (
     ResponseCancel,
     ResponseCompleted,
@@ -113,13 +114,25 @@ class StopHttp:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionByHttp:
+    """One typed question as one request; say what comes of it with `heard` or `broke_off`."""
+
+    create: ResponseCreate
+
+
+@dataclass(frozen=True, slots=True)
+class StopQuestion:
+    """Close its request."""
+
+
+@dataclass(frozen=True, slots=True)
 class Deliver:
     """An event for the app."""
 
     event: ServerEvent
 
 
-Action = Connect | Transmit | Disconnect | AskByHttp | StopHttp | Deliver
+Action = Connect | Transmit | Disconnect | AskByHttp | StopHttp | QuestionByHttp | StopQuestion | Deliver
 
 
 @dataclass(slots=True)
@@ -164,9 +177,15 @@ class Line:
         self._credits: int | None = None
         self._held: Suggest | None = None
         self._by_http = False  # since the WebSocket was refused, also while it is tried again
+        self._question = Question()  # of HTTP; it may outlast `http`
         self._ping_id = 0
         self._unanswered = 0
         self._timer: float | None = None  # of connecting (limit), open (next ping), waiting and http (retry)
+
+    @property
+    def by_http(self) -> bool:
+        """Whether what the app says goes by HTTP now."""
+        return self._by_http
 
     @property
     def deadline(self) -> float | None:
@@ -189,7 +208,7 @@ class Line:
     def stop(self) -> list[Action]:
         self.state = State.CLOSED
         self._timer = self.retry_at = None
-        return [Disconnect()]
+        return [*self._drop_question(), Disconnect()]
 
     def opened(self, now: float) -> list[Action]:
         """The WebSocket is up: greet. Until `ready` nothing else is said."""
@@ -217,7 +236,7 @@ class Line:
         self._by_http = False
         self.round_trip_ms = None
         self._timer = self.retry_at = now + pause * (0.5 + roll / 2)
-        return [Disconnect()]
+        return [*self._drop_question(), Disconnect()]
 
     def tick(self, now: float, roll: float) -> list[Action]:
         if self._timer is None or now < self._timer:
@@ -254,6 +273,12 @@ class Line:
                 return []
             case Cancel() if self._by_http:
                 return [StopHttp()]
+            case ResponseCreate() if self._by_http:
+                stopping = self._stop_question()
+                self._question.ask(message)
+                return [*stopping, QuestionByHttp(message)]
+            case ResponseCancel() if self._question.asked:
+                return self._stop_question()
             case Quiet() | UsageWatch():
                 self._wishes[type(message)] = message
                 return [_frame(message)] if self.state is State.OPEN else []
@@ -299,6 +324,28 @@ class Line:
         if self._credits is not None:
             self._credits -= len(frame.frame)
         return [frame]
+
+    # -- a question by HTTP -------------------------------------------------------------------------------------
+
+    def heard(self, frame: bytes, status: int = 200) -> list[Action]:
+        """An event of the answer, or with another status what refuses it. Raises codec.BadFrame."""
+        event = self._question.hear(frame) if status == 200 else self._question.refused(status, frame)
+        return [Deliver(event)] if event else []
+
+    def broke_off(self, now: float, roll: float) -> list[Action]:
+        """The request failed: the server is looked for again, unless a line has been found in the meantime."""
+        if self.state is State.HTTP:
+            return self.lost(now, roll)
+        return [Deliver(self._question.broke_off())] if self._question.asked else []
+
+    def _stop_question(self) -> list[Action]:
+        return [StopQuestion(), Deliver(self._question.stopped())] if self._question.asked else []
+
+    def _drop_question(self) -> list[Action]:
+        """The app is told that the line is lost, and its questions with it."""
+        asked = self._question.asked
+        self._question.forget()
+        return [StopQuestion()] if asked else []
 
     # -- what the server says -----------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """`offhook chat` as a process against a real server with the null engine: answered, stopped, cut off, refused."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.front import Front
 from support.processes import LIMIT_S, ServerProcess
 
 pytestmark = pytest.mark.loopback
@@ -65,6 +67,21 @@ async def test_ctrl_c_stops_it(server: ServerProcess, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert (await ended(process))[0] == 130
     assert (await ended(await chat(tmp_path, "[[say: free again]]")))[:2] == (0, "free again\n")
+
+
+async def test_it_asks_by_http_where_no_websocket_is_taken(server: ServerProcess, tmp_path: Path) -> None:
+    async with Front(server, 426) as front:
+        (tmp_path / "run" / "server.json").write_text(json.dumps({"base_url": front.base_url, "pid": server.pid}))
+        assert (await ended(await chat(tmp_path, "[[say: by http]]")))[:2] == (0, "by http\n")
+        process = await chat(tmp_path, "[[say: begun]][[hang]]")
+        await begun(process)
+        process.send_signal(signal.SIGINT)
+        assert (await ended(process))[0] == 130
+        process = await chat(tmp_path, "[[say: begun]][[hang]]")
+        await begun(process)
+        server.kill()
+        code, _, err = await ended(process)
+        assert (code, "The line was lost." in err) == (1, True)
 
 
 async def test_a_server_that_dies_in_mid_answer_is_said(server: ServerProcess, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import aiohttp
 import pytest
 from aiohttp import web
 
@@ -10,8 +9,10 @@ from offhook_app.transport.server_process import Endpoint, ServerMissing
 from offhook_server.backends.base import Generate
 from offhook_server.core.copying import Guess
 from offhook_server.core.fim import QWEN
-from offhook_wire.messages import DocumentDesync, SessionReady, SuggestionStarted, TextDelta
-from support.code_server import TOKEN, CodeServer, SayingModel, SilentIndex
+from offhook_wire.messages import DocumentDesync, ErrorEvent, SessionReady, SuggestionStarted, TextDelta
+from offhook_wire.responses import ResponseCancel, ResponseCompleted, ResponseCreate, ResponseIncomplete
+from support.code_server import CodeServer, SayingModel, SilentIndex
+from support.front import Front
 from support.line_client import LIMIT_S, LineClient
 
 pytestmark = pytest.mark.loopback
@@ -149,7 +150,7 @@ async def test_a_stale_token_of_a_session_begins_a_new_one() -> None:
 @pytest.mark.parametrize("status", [403, 404, 426, 500])
 async def test_a_refused_upgrade_is_answered_by_http_at_once(status: int) -> None:
     server = CodeServer(SayingModel("by ", "http"))
-    front = _Front(server, status)
+    front = Front(server, status)
     async with server, front, LineClient(front) as client:
         client.open("x = ")
         await client.until_kind("http")
@@ -161,7 +162,7 @@ async def test_a_refused_upgrade_is_answered_by_http_at_once(status: int) -> Non
 
 async def test_the_deep_model_answers_over_http_too() -> None:
     server = CodeServer(None, deep=SayingModel("by ", "http"))
-    front = _Front(server, 403)
+    front = Front(server, 403)
     async with server, front, LineClient(front) as client:
         client.open("x = ")
         await client.until_kind("http")
@@ -170,8 +171,47 @@ async def test_the_deep_model_answers_over_http_too() -> None:
         assert client.ghost == "by http"
 
 
+async def test_a_typed_question_is_answered_over_http_and_stopped_by_closing_it() -> None:
+    model = SayingModel("by ", "http", pause_at=1)
+    async with CodeServer(None, deep=model) as server, Front(server, 426) as front, LineClient(front) as client:
+        await client.until_kind("http")
+        client.driver.send(ResponseCreate("Why?", store=False))
+        await client.until(lambda: client.ghost == "by ")
+        model.go.set()
+        await client.until(lambda: any(isinstance(e, ResponseCompleted) for e in client.events))
+        assert client.ghost == "by http"
+        assert {e.stream_id for e in client.events if isinstance(e, TextDelta | ResponseCompleted)} == {"deep"}
+        model.go.clear()
+        client.driver.send(ResponseCreate("And?", store=False))
+        await client.until(lambda: client.ghost == "by httpby ")
+        client.driver.send(ResponseCancel())
+        ended = [e.response.status for e in client.events if isinstance(e, ResponseIncomplete)]
+        assert ended == ["cancelled"]
+        async with asyncio.timeout(LIMIT_S):
+            await model.stopped.wait()
+
+
+async def test_a_question_refused_over_http_is_told_as_on_the_line() -> None:
+    async with CodeServer(None) as server, Front(server, 426) as front, LineClient(front) as client:
+        await client.until_kind("http")
+        client.driver.send(ResponseCreate("Why?"))
+        await client.until(lambda: any(isinstance(e, ErrorEvent) for e in client.events))
+        (refusal,) = [e for e in client.events if isinstance(e, ErrorEvent)]
+        assert (refusal.error.code, refusal.status, refusal.stream_id) == ("model_not_found", 404, "deep")
+
+
+async def test_a_server_that_goes_while_it_answers_over_http_is_looked_for_again() -> None:
+    model = SayingModel("be", "gun", pause_at=1)
+    async with CodeServer(None, deep=model) as server, Front(server, 426) as front, LineClient(front) as client:
+        await client.until_kind("http")
+        client.driver.send(ResponseCreate("Why?"))
+        await client.until(lambda: client.ghost == "be")
+        await front.__aexit__()
+        await client.until_kind("waiting")
+
+
 async def test_an_upgrade_that_is_swallowed_falls_back_too() -> None:
-    async with CodeServer(SayingModel("ok")) as server, _Front(server, None) as front, LineClient(front) as client:
+    async with CodeServer(SayingModel("ok")) as server, Front(server, None) as front, LineClient(front) as client:
         client.open("x = ")
         await client.until_kind("http")
         client.ask("q_1")
@@ -261,53 +301,7 @@ def _cut(client: LineClient) -> None:
     response.connection.transport.abort()
 
 
-class _Front:
-    """Stands before a server and answers the first upgrade with `status`, or with nothing; passes HTTP on."""
-
-    def __init__(self, server: CodeServer, status: int | None) -> None:
-        self._server = server
-        self._status = status
-        self.upgrades = 0
-        self.port = 0
-
-    async def __aenter__(self) -> "_Front":
-        app = web.Application()
-        app.router.add_get("/v1/responses", self._upgrade)
-        app.router.add_post("/v1/offhook/suggest", self._pass_on)
-        self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
-
-    async def endpoint(self) -> Endpoint:
-        return Endpoint(f"http://127.0.0.1:{self.port}/v1", TOKEN)
-
-    async def _upgrade(self, request: web.Request) -> web.StreamResponse:
-        self.upgrades += 1
-        if self._status is None:
-            await asyncio.Event().wait()
-        return web.Response(status=self._status or 500)
-
-    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
-        endpoint = await self._server.endpoint()
-        headers = {"Authorization": request.headers["Authorization"]}
-        response = web.StreamResponse()
-        async with (
-            aiohttp.ClientSession() as http,
-            http.post(f"{endpoint.base_url}/offhook/suggest", data=await request.read(), headers=headers) as answer,
-        ):
-            response.set_status(answer.status)
-            await response.prepare(request)
-            async for chunk in answer.content.iter_any():
-                await response.write(chunk)
-        return response
-
-
-class _Garbage(_Front):
+class _Garbage(Front):
     """Its first WebSocket says something that is no event; from then on it is the server itself."""
 
     def __init__(self, server: CodeServer) -> None:

@@ -173,11 +173,23 @@ def test_a_line_lost_in_the_middle_keeps_what_had_come() -> None:
 
 def test_asked_off_the_line_it_waits() -> None:
     story = Story(up=False)
-    story.line("http")
+    story.line("connecting")
     story.ask("One?")
     assert (story.last.stage, story.sent) == ("queued", [])
-    story.line("open")
+    story.line("http")
     assert story.input == [("user", "One?")]
+
+
+def test_by_http_it_is_answered_while_the_line_comes_back() -> None:
+    story = Story(up=False)
+    story.line("http")
+    story.ask("One?")
+    response = story.starts()
+    story.writes("Be")
+    story.line("open")
+    story.writes("cause.")
+    story.ends(response)
+    assert (story.last.stage, story.last.answer) == ("done", "Because.")
 
 
 def test_stopped_while_it_waits_it_is_never_sent() -> None:

@@ -82,6 +82,7 @@ class CodeServer:
         self.model = model
         self.index = index or SilentIndex()
         self.port = port
+        self.deep = deep
         self.parts = Parts(
             workspace=Workspace(self.index),
             small_model=lambda: self.model,
@@ -95,7 +96,7 @@ class CodeServer:
     async def __aenter__(self) -> "CodeServer":
         self.sessions = Sessions(self.parts)
         services = Services(
-            models={},
+            models={"deep": self.deep} if self.deep else {},
             token=TOKEN,
             limits=Limits(),
             sessions=self.sessions,

@@ -14,7 +14,19 @@ from offhook_server.core.documents import Documents
 from offhook_server.core.outbox import Outbox
 from offhook_server.core.replay import Replay, Sent
 from offhook_wire import codec
-from offhook_wire.line import Action, AskByHttp, Connect, Deliver, Disconnect, Line, State, StopHttp, Transmit
+from offhook_wire.line import (
+    Action,
+    AskByHttp,
+    Connect,
+    Deliver,
+    Disconnect,
+    Line,
+    QuestionByHttp,
+    State,
+    StopHttp,
+    StopQuestion,
+    Transmit,
+)
 from offhook_wire.messages import (
     ClientEvent,
     DocumentDesync,
@@ -29,6 +41,7 @@ from offhook_wire.messages import (
     Suggest,
     TextDelta,
 )
+from offhook_wire.responses import ResponseCreate
 
 
 def frames(actions: list[Action]) -> list[ClientEvent]:
@@ -120,6 +133,7 @@ class Play:
     session: Session | None = None  # of the socket that is up
     delivered: list[ServerEvent] = field(default_factory=list)
     by_http: list[AskByHttp] = field(default_factory=list)
+    questions: list[ResponseCreate] = field(default_factory=list)  # under way by HTTP: one at most
 
     def do(self, actions: list[Action]) -> None:
         for action in actions:
@@ -134,6 +148,11 @@ class Play:
                     self.by_http.append(action)
                 case StopHttp():
                     self.by_http.clear()
+                case QuestionByHttp(create=create):
+                    self.questions.append(create)
+                    assert len(self.questions) == 1
+                case StopQuestion():
+                    self.questions.pop()
                 case Deliver(event=event):
                     self.delivered.append(event)
 
@@ -158,6 +177,18 @@ class Play:
     def wait_for(self, seconds: float) -> None:
         self.now += seconds
         self.do(self.line.tick(self.now, 0.5))
+
+    def answer(self, event: ServerEvent, *, last: bool = False) -> None:
+        """An event of the answer to the question that is under way by HTTP."""
+        if last:
+            self.questions.pop()
+        self.do(self.line.heard(codec.encode(event)))
+
+    def break_off(self) -> None:
+        """That request fails."""
+        if self.line.state is not State.HTTP:
+            self.questions.pop()
+        self.do(self.line.broke_off(self.now, 0.5))
 
     def carry_up(self, most: int | None = None) -> None:
         """Frames of the app reach the server."""

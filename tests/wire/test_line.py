@@ -34,6 +34,7 @@ from offhook_wire.messages import (
     UsageWatch,
     WorkspaceDidChange,
 )
+from offhook_wire.responses import ResponseCancel, ResponseCompleted, ResponseCreate, ResponseCreated, ResponseState
 from offhook_wire.text import Point, Text, text_hash
 from support.script import Play, Session, frames
 
@@ -470,6 +471,34 @@ class Mishaps(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([0.05, 0.05, 0.5, 2.0, 61.0]))
     def waits(self, seconds: float) -> None:
         self.play.wait_for(seconds)
+
+    # typed questions
+
+    @rule()
+    def asks(self) -> None:
+        self.play.send(ResponseCreate("Why?"))
+
+    @rule()
+    def stops_asking(self) -> None:
+        self.play.send(ResponseCancel())
+        assert not self.play.questions
+
+    @rule(ends=st.booleans())
+    @precondition(lambda self: self.play.questions)
+    def is_answered_by_http(self, ends: bool) -> None:
+        state = ResponseState("resp", "completed")
+        self.play.answer(ResponseCompleted(state) if ends else ResponseCreated(state), last=ends)
+
+    @rule()
+    @precondition(lambda self: self.play.questions)
+    def a_request_breaks_off(self) -> None:
+        self.play.break_off()
+
+    @invariant()
+    def a_question_by_http_is_lost_with_the_line(self) -> None:
+        """What the line takes for asked is what is under way, and nothing is once the app was told that the line is lost."""
+        assert self.play.line._question.asked == bool(self.play.questions)
+        assert not (self.play.questions and self.play.line.state in (State.WAITING, State.CLOSED))
 
     # the server
 

@@ -20,7 +20,6 @@ from offhook_wire.privacy import never_sent
 TRIES = 3  # to get on the line
 STOPPED = 130
 NO_DEEP = "The deep model is not here, so the small one answers; `offhook models fetch deep` fetches it."
-NO_SOCKET = "the server takes no WebSocket, which questions travel on"
 
 
 def main(arguments: list[str]) -> int:
@@ -91,9 +90,7 @@ class Chat:
         self._perform(self._conversation.stop(monotonic()))
 
     def _changed(self, state: LineState) -> None:
-        if state.kind == "http":
-            self._end(_fail(NO_SOCKET))
-        elif state.kind == "waiting" and state.detail and state.attempt >= TRIES:
+        if state.kind == "waiting" and state.detail and state.attempt >= TRIES:
             self._end(_fail(state.detail))
         self._perform(self._conversation.line(state, monotonic()))
 

@@ -151,7 +151,7 @@ class Conversation:
     # -- the line -------------------------------------------------------------------------------------------------
 
     def line(self, state: LineState, now: float) -> list[Action]:
-        carried, self._carried = self._carried, state.kind in ("open", "slow")
+        carried, self._carried = self._carried, state.up
         if carried == self._carried:
             return []
         running = self.running

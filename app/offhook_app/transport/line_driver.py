@@ -9,16 +9,30 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Literal, Protocol, assert_never
 
 import aiohttp
+from msgspec import structs
 
 from offhook_app.state.line_meter import LineFigures, LineMeter
 from offhook_app.state.line_state import LineKind, LineState
 from offhook_app.transport.server_process import Endpoint, ServerMissing
 from offhook_wire import codec
-from offhook_wire.line import Action, AskByHttp, Connect, Deliver, Disconnect, Line, State, StopHttp, Transmit
+from offhook_wire.line import (
+    Action,
+    AskByHttp,
+    Connect,
+    Deliver,
+    Disconnect,
+    Line,
+    QuestionByHttp,
+    State,
+    StopHttp,
+    StopQuestion,
+    Transmit,
+)
 from offhook_wire.messages import ClientEvent, Pong, ServerEvent
 
 SLOW_MS = 150.0
 MOST_FRAME_BYTES = 8 * 1024 * 1024
+ANSWER_LIMITS = aiohttp.ClientTimeout(total=None, sock_connect=2.0)  # an answer may take its time
 Socket = aiohttp.ClientWebSocketResponse[Literal[False]]  # its frames stay bytes
 
 
@@ -51,6 +65,7 @@ class LineDriver:
         self._timer: asyncio.TimerHandle | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._questioning: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._outgoing: asyncio.Queue[tuple[Socket, bytes]] = asyncio.Queue()
 
@@ -102,11 +117,8 @@ class LineDriver:
                     self._outgoing.put_nowait((self._socket, frame))
             case Disconnect():
                 self._disconnect()
-            case StopHttp():
-                self._stop_asking()
-            case AskByHttp():
-                self._stop_asking()
-                self._asking = self._spawn(self._ask_by_http(action))
+            case AskByHttp() | StopHttp() | QuestionByHttp() | StopQuestion():
+                self._do_by_http(action)
             case Deliver(event=event):
                 if isinstance(event, Pong):
                     self._meter.pong(event, self._now * 1e3)
@@ -131,6 +143,8 @@ class LineDriver:
         match machine.state:
             case State.CLOSED:
                 kind = "closed"
+            case State.CONNECTING | State.GREETING if machine.by_http:
+                return LineState("http", None, None, 0, self._detail)  # the WebSocket is tried again meanwhile
             case State.CONNECTING:
                 kind = "connecting" if self._endpoint else "starting"
             case State.GREETING:
@@ -155,7 +169,8 @@ class LineDriver:
 
     async def _connect(self) -> None:
         assert self._http is not None
-        self._detail = ""
+        if not self._machine.by_http:
+            self._detail = ""
         try:
             self._endpoint = await self._server.endpoint()
         except ServerMissing as e:
@@ -220,10 +235,23 @@ class LineDriver:
 
     # -- without a WebSocket ----------------------------------------------------------------------------------------
 
-    def _stop_asking(self) -> None:
-        if self._asking:
-            self._asking.cancel()
-            self._asking = None
+    def _do_by_http(self, action: AskByHttp | StopHttp | QuestionByHttp | StopQuestion) -> None:
+        match action:
+            case StopHttp():
+                self._stop(self._asking)
+            case AskByHttp():
+                self._stop(self._asking)
+                self._asking = self._spawn(self._ask_by_http(action))
+            case QuestionByHttp():
+                self._questioning = self._spawn(self._question_by_http(action))
+            case StopQuestion():
+                self._stop(self._questioning)
+            case _:
+                assert_never(action)
+
+    def _stop(self, request: asyncio.Task[None] | None) -> None:
+        if request:
+            request.cancel()
 
     async def _ask_by_http(self, ask: AskByHttp) -> None:
         """One suggestion over one request, its events streamed back; closing it is the cancel."""
@@ -242,6 +270,25 @@ class LineDriver:
                             self._deliver(event)
         except (aiohttp.ClientError, OSError, codec.BadFrame):
             self._lost()
+
+    async def _question_by_http(self, question: QuestionByHttp) -> None:
+        """One typed question over one request, its answer streamed back; closing it is the cancel."""
+        assert self._http is not None
+        assert self._endpoint is not None
+        body = codec.encode({**structs.asdict(question.create), "stream": True})
+        self._meter.sent(len(body))
+        headers = {**_bearer(self._endpoint), "Content-Type": "application/json"}
+        try:
+            url = f"{self._endpoint.base_url}/responses"
+            async with self._http.post(url, data=body, headers=headers, timeout=ANSWER_LIMITS) as r:
+                if r.status != 200:
+                    self._perform(self._machine.heard(await r.read(), r.status))
+                async for line in r.content:
+                    self._meter.came(len(line))
+                    if line.startswith(b"data: {"):
+                        self._perform(self._machine.heard(line[6:].strip()))
+        except (aiohttp.ClientError, OSError, codec.BadFrame):
+            self._perform(self._machine.broke_off(self._now, random.random()))
 
 
 def _bearer(endpoint: Endpoint) -> dict[str, str]:
