@@ -15,6 +15,7 @@ pytestmark = pytest.mark.pure
         ("a.py", Place(Path("a.py"))),
         ("a.py:3", Place(Path("a.py"), Point(2, 0))),
         ("a.py:3:7", Place(Path("a.py"), Point(2, 6))),
+        ("a.py:3-7", Place(Path("a.py"), Point(2, 0), 6)),
         ("C:\\x\\a.py:3:7", Place(Path("C:\\x\\a.py"), Point(2, 6))),
         ("dir/ümlaut:x.py:1:1", Place(Path("dir/ümlaut:x.py"), Point(0, 0))),
     ],
@@ -27,6 +28,11 @@ def test_a_place_is_a_path_and_where(text: str, place: Place) -> None:
 def test_lines_and_columns_count_from_one(text: str) -> None:
     with pytest.raises(ValueError, match="from 1"):
         parse(text)
+
+
+def test_several_lines_are_named_in_their_order() -> None:
+    with pytest.raises(ValueError, match="line 3 comes before line 7"):
+        parse("a.py:7-3")
 
 
 def test_a_file_whose_name_looks_like_a_place_is_that_file(tmp_path: Path) -> None:

@@ -319,6 +319,7 @@ def server(state: str, share: float | None = None, role: str = "deep") -> Server
 def test_why_nothing_comes_yet(status: ServerStatus | None, words: str) -> None:
     assert state_words(Exchange(1, "One?", stage="sent"), status) == words
     assert state_words(Exchange(1, "One?", stage="writing"), status) == "writing"
+    assert state_words(Exchange(1, "One?", stage="sent"), None, "fast") == "thinking"
 
 
 class Talk(RuleBasedStateMachine):

@@ -11,8 +11,8 @@ from offhook_wire.version import PRODUCT
 USAGE = """\
 offhook [PATH[:LINE[:COL]]]        open the window, with a file or a folder
 offhook complete FILE:LINE:COL     stream the suggestion for that place, through the same server and line
-offhook chat QUESTION [--file PATH[:LINE]]
-                                   ask the deep model, and stream its answer
+offhook chat [QUESTION] [--file PATH[:LINE[-LINE]]] [--model deep|fast]
+                                   ask a model, and stream its answer; without QUESTION: what comes by pipe
 offhook doctor [--json] [--deep]   what is here, what is wrong, and the line that mends it; --deep loads the models
 offhook models list|fetch|verify|add|remove
                                    the models on this machine: `offhook models --help`

@@ -2,9 +2,12 @@
 
 import argparse
 import asyncio
-import signal
+import os
 import sys
+from dataclasses import replace
 from time import monotonic
+
+from msgspec import structs
 
 from offhook_app import settings
 from offhook_app.cli.place import language_of, parse
@@ -12,49 +15,57 @@ from offhook_app.state.context import Context, OpenText, context_of
 from offhook_app.state.conversation import Action, Conversation, Send, Show
 from offhook_app.state.exchange import Exchange, state_words
 from offhook_app.state.line_state import LineState
+from offhook_app.state.models import Role
 from offhook_app.transport.line_driver import LineDriver
 from offhook_app.transport.server_process import ServerProcess
 from offhook_wire.messages import ServerEvent, ServerStatus
-from offhook_wire.privacy import never_sent
+from offhook_wire.responses import ResponseCreate
 
 TRIES = 3  # to get on the line
 STOPPED = 130
 NO_DEEP = "The deep model is not here, so the small one answers; `offhook models fetch deep` fetches it."
+PLAIN = dict.fromkeys({*range(32), *range(127, 160)} - set(map(ord, "\t\n")))  # an answer commands no terminal
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="offhook chat", description="Asks the deep model, and streams its answer.")
+    parser = argparse.ArgumentParser(prog="offhook chat", description="Asks a model, and streams its answer.")
     parser.add_argument("question", nargs="?", help="left out: read from standard input")
-    parser.add_argument("--file", metavar="PATH[:LINE]", help="goes along: the file, or the lines around LINE")
+    parser.add_argument(
+        "--file", metavar="PATH[:LINE[-LINE]]", help="goes along: the file, the lines around LINE, or these lines"
+    )
+    parser.add_argument("--model", choices=("deep", "fast"), default="deep", help="who answers; deep is the default")
     given = parser.parse_args(arguments)
-    question = (given.question or sys.stdin.read()).strip()
-    if not question:
-        return _fail("there is no question")
     try:
+        question = (given.question or sys.stdin.read()).strip()
         context = _context(given.file) if given.file else None
+        return asyncio.run(_ask(question, context, given.model)) if question else _fail("there is no question")
     except UnicodeDecodeError:
-        return _fail("the file is not UTF-8 text")
+        return _fail("what goes along is not UTF-8 text")
     except (OSError, ValueError) as e:
         return _fail(str(e))
-    return asyncio.run(_ask(question, context))
+    except KeyboardInterrupt:
+        return STOPPED
 
 
 def _context(named: str) -> Context | None:
     """Raises OSError, ValueError."""
     place = parse(named)
-    if never_sent(str(place.path)):
+    if place.never_sent:
         raise ValueError(f"{place.path.name} is never sent")
     lines = place.path.read_text("utf-8-sig").split("\n")
-    line = min(place.point.line, len(lines) - 1) if place.point else 0
-    return context_of(
-        OpenText(place.path.name, language_of(place.path), lines, line), "near" if place.point else "file"
-    )
+    opened = OpenText(place.path.name, language_of(place.path), lines)
+    if place.point is None:
+        return context_of(opened, "file")
+    if place.point.line >= len(lines):
+        raise ValueError(f"{place.path.name} has {len(lines)} lines")
+    first = place.point.line
+    if place.last_line is None:
+        return context_of(replace(opened, caret_line=first), "near")
+    return context_of(replace(opened, selected=(first, min(place.last_line, len(lines) - 1))), "near")
 
 
-async def _ask(question: str, context: Context | None) -> int:
-    chat = Chat()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, chat.stop)
-    return await chat.run(question, context)
+async def _ask(question: str, context: Context | None, model: Role) -> int:
+    return await Chat(model).run(question, context)
 
 
 def _fail(reason: str) -> int:
@@ -69,25 +80,25 @@ def _tell(words: str) -> None:
 class Chat:
     """One question. The answer goes to standard output as it comes, how it stands to standard error."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: Role) -> None:
+        self._model: Role = model
         self._conversation = Conversation()
         self._line = LineDriver(ServerProcess(settings.load()), self._deliver, self._changed)
         self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._server: ServerStatus | None = None
         self._printed = 0
-        self._told = ""
+        self._told: set[str] = {"", "thinking"}  # the terminal waits with the person: that needs no word
 
     async def run(self, question: str, context: Context | None) -> int:
         self._perform(self._conversation.ask(question, context, monotonic()))
         await self._line.start()
         try:
             return await self._over
+        except asyncio.CancelledError:  # Ctrl C
+            self._perform(self._conversation.stop(monotonic()))
+            raise
         finally:
             await self._line.stop()
-
-    def stop(self) -> None:
-        self._end(STOPPED)
-        self._perform(self._conversation.stop(monotonic()))
 
     def _changed(self, state: LineState) -> None:
         if state.kind == "waiting" and state.detail and state.attempt >= TRIES:
@@ -96,15 +107,14 @@ class Chat:
 
     def _deliver(self, event: ServerEvent) -> None:
         if isinstance(event, ServerStatus):
-            if self._server is None and any(m.role == "deep" and m.state == "absent" for m in event.models):
-                _tell(NO_DEEP)
             self._server = event
-            self._say_how_it_stands()
         self._perform(self._conversation.received(event, monotonic()))
 
     def _perform(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
+                case Send(ResponseCreate() as create):
+                    self._line.send(structs.replace(create, model=self._model))
                 case Send(message):
                     self._line.send(message)
                 case Show(exchange):
@@ -114,22 +124,42 @@ class Chat:
         self._say_how_it_stands()
 
     def _show(self, exchange: Exchange) -> None:
-        print(exchange.answer[self._printed :], end="", flush=True)
+        self._print(exchange.answer[self._printed :].translate(PLAIN))
         self._printed = len(exchange.answer)
         if exchange.running:
             return
         if exchange.answer:
-            print()
+            self._print("\n")
         if exchange.note:
             _tell(exchange.note)
         self._end(0 if exchange.stage in ("done", "long") else 1)
 
+    def _print(self, text: str) -> None:
+        try:
+            print(text, end="", flush=True)
+        except BrokenPipeError:  # nobody reads on; what is buffered must not be tried again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._end(1)
+
     def _say_how_it_stands(self) -> None:
         running = self._conversation.running
-        words = state_words(running, self._server) if running and not running.answer else ""
-        if words not in ("", self._told, "thinking"):
-            self._told = words
-            _tell(f"({words})")
+        if running is None or running.answer:
+            return
+        role = self._answering()
+        if role != self._model:
+            self._tell_once(NO_DEEP)
+        self._tell_once(state_words(running, self._server, role))
+
+    def _answering(self) -> Role:
+        """The small model in the place of a deep one that is not here; nobody says so over HTTP."""
+        models = self._server.models if self._server else []
+        here = {model.role for model in models if model.state not in ("absent", "downloading")}
+        return "fast" if "fast" in here and "deep" not in here else self._model
+
+    def _tell_once(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            _tell(words)
 
     def _end(self, code: int) -> None:
         if not self._over.done():

@@ -20,7 +20,6 @@ from offhook_wire.messages import (
     SuggestionDone,
     TextDelta,
 )
-from offhook_wire.privacy import never_sent
 from offhook_wire.text import Point, Text
 
 LIMIT_S = 120.0
@@ -43,7 +42,7 @@ def main(arguments: list[str]) -> int:
         return _fail("the file is not UTF-8 text")
     except (OSError, ValueError) as e:
         return _fail(str(e))
-    if never_sent(str(place.path)):
+    if place.never_sent:
         return _fail(f"{place.path.name} is never sent")
     try:
         return asyncio.run(_complete(place, text))

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from offhook_app.state.context import Context
+from offhook_app.state.models import Role
 from offhook_wire.messages import ServerStatus
 
 Stage = Literal["queued", "sent", "writing", "done", "long", "stopped", "cut", "failed"]
@@ -54,16 +55,16 @@ class Exchange(Struct, frozen=True):
         return self.stage in ("stopped", "cut", "failed") and not self.superseded
 
 
-def state_words(exchange: Exchange, server: ServerStatus | None) -> str:
-    """How the answer stands, for the right end of its first line."""
-    if exchange.stage == "sent" and (waiting := _waiting_words(server)):
+def state_words(exchange: Exchange, server: ServerStatus | None, role: Role = "deep") -> str:
+    """How the answer stands, for the right end of its first line. `role`: of the model that gives it."""
+    if exchange.stage == "sent" and (waiting := _waiting_words(server, role)):
         return waiting
     return _WORDS[exchange.stage]
 
 
-def _waiting_words(server: ServerStatus | None) -> str:
+def _waiting_words(server: ServerStatus | None, role: Role) -> str:
     """Why nothing comes yet; empty while the model reads and thinks."""
-    model = next((m for m in server.models if m.role == "deep"), None) if server else None
+    model = next((m for m in server.models if m.role == role), None) if server else None
     if model is None or model.state == "ready":
         return ""
     if model.state == "downloading":
