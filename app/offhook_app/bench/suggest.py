@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import QProcess
+from PySide6.QtCore import QObject, QProcess
 from PySide6.QtWidgets import QApplication
 
 import offhook_wire
@@ -87,10 +87,14 @@ def wait(condition: Callable[[], bool], limit_s: float) -> bool:
     return True
 
 
-class Trial:
-    """One window with one server of its own, from start to end."""
+class Trial(QObject):
+    """One window with one server of its own, from start to end.
+
+    A QObject, so that what the line's thread has sent and nobody has received yet dies with it.
+    """
 
     def __init__(self, folder: Path, server_arguments: tuple[str, ...] = ()) -> None:
+        super().__init__()
         self._project = folder / "project"
         self._project.mkdir()
         for name in TYPED:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextCharFormat, QTextLayout
+from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
 
 from offhook_app.state.offers import Tail
 from offhook_app.state.theme import Theme
@@ -36,6 +36,14 @@ def drawn(text: str) -> str:
 def units(text: str) -> int:
     """UTF-16 units, in which Qt counts."""
     return len(text.encode("utf-16-le")) // 2
+
+
+def lay_again(document: QTextDocument, block: QTextBlock) -> None:
+    """Lays `block` out anew and paints nothing: Qt by itself would paint the whole view."""
+    layout = document.documentLayout()
+    layout.blockSignals(True)
+    document.markContentsDirty(block.position(), block.length())
+    layout.blockSignals(False)
 
 
 def _range(start: int, length: int, format_: QTextCharFormat) -> QTextLayout.FormatRange:
@@ -68,6 +76,7 @@ class Ghost:
         self._column = 0
         self._drawn = ""
         self._stale = False
+        self._rows = 0  # that the ghost on the screen adds below its line
         self.text = ""
         self.tail: Tail = "complete"
         self.recolour(theme)
@@ -105,6 +114,8 @@ class Ghost:
             self._stale = False
             if self._block.isValid():
                 self._relayout()
+            else:
+                self._rows = 0  # they went with their line
 
     def lift(self) -> None:
         """Takes the ghost out of the layout; who lifts it shows it again or clears it before the next frame."""
@@ -114,7 +125,7 @@ class Ghost:
         if layout is not None and layout.preeditAreaText() == self._drawn:
             layout.setPreeditArea(-1, "")
             layout.setFormats(self._own_formats)
-            layout.clearLayout()  # Qt asks it for lines when the caret moves
+            lay_again(self._view.document(), self._block)  # Qt asks it for lines when the caret moves
         self.text = self._drawn = ""
         self._stale = True
 
@@ -135,12 +146,17 @@ class Ghost:
         self._block.layout().setFormats([*shifted(self._own_formats, self._column, length), *spans])
 
     def _relayout(self) -> None:
+        """Paints the line anew; all that is below only where it moves."""
         document = self._view.document()
-        document.markContentsDirty(self._block.position(), self._block.length())
+        lay_again(document, self._block)
         layout = document.documentLayout()
         layout.documentSizeChanged.emit(layout.documentSize())
-        self._view.viewport().update()
-        self._view.gutter.update()
+        rows, self._rows = self._rows, self._drawn.count(_LINE_SEPARATOR)
+        if rows == self._rows:
+            layout.updateBlock.emit(self._block)
+        else:
+            self._view.viewport().update()
+            self._view.gutter.update()
 
     def paint_tail(self, painter: QPainter, origin: QPointF) -> None:
         """The block at the end of a suggestion that is still arriving; hollow where it was cut off.

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from offhook_app.editor.buffer import raw_text
 from offhook_app.editor.colours import PythonColours, Span, formats_of, ranges
-from offhook_app.editor.ghost import units
+from offhook_app.editor.ghost import lay_again, units
 from offhook_app.editor.view import CodeView
 from offhook_app.state.theme import Theme
 from offhook_wire.text import Edit
@@ -65,13 +65,15 @@ class Highlighter(QObject):
     def _move_formats(self, line: int, column: int, by: int) -> None:
         """The line keeps its colours until it is parsed."""
         layout = self._view.document().findBlockByNumber(line).layout()
-        moved = layout.formats()
-        for f in moved:
+        formats = layout.formats()
+        if all(f.start + f.length < column for f in formats):
+            return  # setting formats, even the same ones, paints the whole view
+        for f in formats:
             if f.start >= column:
                 f.start += by
             elif f.start + f.length >= column:
                 f.length += by
-        layout.setFormats([f for f in moved if f.length > 0 and f.start >= 0])
+        layout.setFormats([f for f in formats if f.length > 0 and f.start >= 0])
 
     def _parse(self) -> None:
         began = time.perf_counter()
@@ -105,7 +107,9 @@ class Highlighter(QObject):
                 self._view.viewport().update()
         elif formats != block.layout().formats():
             block.layout().setFormats(formats)
-            self._view.document().markContentsDirty(block.position(), 0)
+            document = self._view.document()
+            lay_again(document, block)
+            document.documentLayout().updateBlock.emit(block)
 
 
 def _end(line: int, column: int, text: str) -> tuple[int, int]:

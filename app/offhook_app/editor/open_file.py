@@ -56,7 +56,7 @@ class OpenFile(QObject):
     """`from_draft`: the text shown is an unsaved one from last time. `refused` says why it cannot be edited."""
 
     changed_on_disk = Signal()
-    draft_failed = Signal(str)
+    draft_failed = Signal(str)  # from any thread
 
     def __init__(self, path: Path, room: Room, theme: Theme, font: QFont, prefix: str) -> None:
         """Raises FileProblem."""
@@ -74,7 +74,7 @@ class OpenFile(QObject):
         self.driver = Driver(self.view, room.line, self._opened(prefix), room.measured)
         self._highlighter = Highlighter(self.view, theme) if self.language_id == "python" else None
         self._draft_soon = QTimer(self, singleShot=True, interval=_DRAFT_AFTER_MS)
-        self._draft_soon.timeout.connect(self.keep_draft)
+        self._draft_soon.timeout.connect(self._keep_draft_soon)
         self.driver.edited.connect(self._edited)
         self._watcher = QFileSystemWatcher([str(path)], self)
         self._watcher.fileChanged.connect(self._disk_changed)
@@ -166,6 +166,12 @@ class OpenFile(QObject):
             self._write_draft()
         except file.FileProblem as e:
             self.draft_failed.emit(str(e))
+
+    def _keep_draft_soon(self) -> None:
+        if not self.unsaved:
+            self._drop_draft()
+        elif self._room.drafts:
+            self._room.drafts.keep_soon(self.path, self.view.buffer.text.lines[:], self.draft_failed.emit)
 
     def _write_draft(self) -> None:
         if not self.unsaved:

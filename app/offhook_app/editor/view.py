@@ -70,7 +70,7 @@ class CodeView(QPlainTextEdit):
         self.composing = False
         self.ghost_key: Callable[[str], bool] = lambda _: False
         self._unpainted = self._key_unpainted = False
-        self._marked = -1
+        self._marked = QTextCursor()
         self.gutter = Gutter(self, theme)
         self.ghost = Ghost(self, theme)
         self.document().setDocumentMargin(0)
@@ -89,6 +89,7 @@ class CodeView(QPlainTextEdit):
         self._curline = QColor(theme.curline)
         self.gutter.recolour(theme)
         self.ghost.recolour(theme)
+        self._marked = QTextCursor()
         self._mark_line()
         self.gutter.update()
 
@@ -108,15 +109,17 @@ class CodeView(QPlainTextEdit):
         self._key_unpainted = True
 
     def _mark_line(self) -> None:
+        cursor = self.textCursor()
+        cursor.clearSelection()
+        if self._marked.block() == cursor.block():
+            return
+        self._marked = cursor
         mark = QTextEdit.ExtraSelection()
         mark.format.setBackground(self._curline)
         mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        mark.cursor = self.textCursor()
-        mark.cursor.clearSelection()
+        mark.cursor = cursor
         self.setExtraSelections([mark])
-        if (line := mark.cursor.blockNumber()) != self._marked:
-            self._marked = line
-            self.gutter.update()
+        self.gutter.update()
 
     def visible_blocks(self, area: QRect) -> Iterator[tuple[QTextBlock, float, float]]:
         """The blocks in `area` of the viewport: block, top, height of its own first line."""
@@ -144,9 +147,10 @@ class CodeView(QPlainTextEdit):
         self.gutter.setGeometry(QRect(inside.left(), inside.top(), width, inside.height()))
 
     def _scroll_gutter(self, rect: QRect, dy: int) -> None:
+        """An update that does not reach the bottom moves no line: the numbers stay as they are."""
         if dy:
             self.gutter.scroll(0, dy)
-        else:
+        elif rect.bottom() >= self.viewport().rect().bottom():
             self.gutter.update(0, rect.y(), self.gutter.width(), rect.height())
 
     # -- editing --------------------------------------------------------------------------------------------------

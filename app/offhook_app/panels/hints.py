@@ -1,11 +1,13 @@
 """The row above the code: where one is, and, only while a suggestion is shown, the keys that take it."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from offhook_app.panels import fonts
 from offhook_app.state.keys import Key, of_layer
+
+_LINGER_MS = 400  # while one types, suggestions come and go at every key; the row does not
 
 
 def caps(key: Key) -> list[QLabel]:
@@ -23,6 +25,8 @@ def caps(key: Key) -> list[QLabel]:
 class KeyHints(QWidget):
     def __init__(self) -> None:
         super().__init__()
+        self._gone = QTimer(self, singleShot=True, interval=_LINGER_MS)
+        self._gone.timeout.connect(self.hide)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
@@ -39,6 +43,17 @@ class KeyHints(QWidget):
         self.setSizePolicy(kept)
         self.setAccessibleName("Keys for the suggestion: Tab accepts, Control Right a word, Esc dismisses")
         self.hide()
+
+    def offer(self, *, wanted: bool, coming: bool) -> None:
+        """`coming`: the next suggestion is asked for, so they may stay a moment."""
+        if wanted:
+            self._gone.stop()
+            self.show()
+        elif not coming:
+            self._gone.stop()
+            self.hide()
+        elif self.isVisible() and not self._gone.isActive():
+            self._gone.start()
 
 
 class ElidedLabel(QLabel):

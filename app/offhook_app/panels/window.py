@@ -39,6 +39,7 @@ from offhook_wire.messages import ServerEvent, ServerStatus, UsageWatch, Workspa
 from offhook_wire.privacy import never_sent
 
 _WITH_GHOST = {"arriving", "shown", "typed_into", "cut", "white"}
+_COMING = {"waiting", "thinking"}
 
 
 def system_theme() -> Theme:
@@ -192,7 +193,7 @@ class MainWindow(QMainWindow):
         self._second = SecondOpinion(opened.view)
         opened.driver.standing.connect(self._suggestions_changed)
         opened.changed_on_disk.connect(self._ask_about_disk)
-        opened.draft_failed.connect(lambda words: self._warn("draft", "warning", words))
+        opened.draft_failed.connect(self._draft_failed)
         self._stack.addWidget(opened.view)
         self._stack.setCurrentWidget(opened.view)
         self.path_row.show()
@@ -273,6 +274,9 @@ class MainWindow(QMainWindow):
     def _warn(self, cause: str, icon: str, words: str) -> None:
         self.notices.put(cause, Notice("bad", icon, words, (("Close", lambda: self.notices.drop(cause)),)))
 
+    def _draft_failed(self, words: str) -> None:
+        self._warn("draft", "warning", words)
+
     def _say_file(self) -> None:
         if self.file is None:
             return
@@ -296,7 +300,7 @@ class MainWindow(QMainWindow):
 
     def _suggestions_changed(self, standing: Standing) -> None:
         self._standing = standing
-        self.path_row.hints.setVisible(standing.stage in _WITH_GHOST)
+        self.path_row.hints.offer(wanted=standing.stage in _WITH_GHOST, coming=standing.stage in _COMING)
         if self._second:
             self._second.say(chip_words(standing), key=standing.choices > 1)
         self._say_line()
