@@ -9,7 +9,7 @@ import pytest
 from offhook_server.backends.base import Generate
 from offhook_server.bench import copy
 from offhook_server.bench.copy_places import HalfLine, half_lines, package_folder
-from offhook_server.bench.ghost import NeighbourOnly, NoCopyModel, Place, ghost_at
+from offhook_server.bench.ghost import NeighboursOnly, NoCopyModel, Place, ghost_at
 from offhook_server.bench.held_out import HeldOut
 from offhook_server.bench.report import Report
 from offhook_server.models.worker_client import WorkerClient, WorkerSpec
@@ -40,11 +40,10 @@ async def model() -> AsyncIterator[WorkerClient]:
 def test_what_is_behind_the_caret_is_hidden_and_comes_back(index: HeldOut) -> None:
     place = Place("own.py", OWN[:CUT])
     index.hide(place)
-    guess = index.guess(place.line, place.before, "")
+    guess = index.guess(place.line, place.before, "", want_neighbours=True)
     assert guess is not None
     assert guess.text == "json.load(file)"
-    assert guess.neighbour is not None
-    assert guess.neighbour.name == "other.py"
+    assert {near.name for near in guess.neighbours} == {"other.py"}
     index.hide(Place("other.py", "def load(path):\n    with open(path) as file:\n        return "))
     guess = index.guess(2, "def load(path):\n    with open(path) as file:\n        return ", "")
     assert guess is not None
@@ -62,7 +61,7 @@ async def test_the_model_is_told_nothing_that_is_hidden(index: HeldOut, model: W
             return model.stream(request)
 
     listening = Listening(WorkerSpec("null"))
-    for copy_model in (NoCopyModel(), NeighbourOnly(index), index):
+    for copy_model in (NoCopyModel(), NeighboursOnly(index), index):
         await ghost_at(place, copy_model, listening)
     assert asked
     assert all("hidden" not in repr(request) for request in asked)

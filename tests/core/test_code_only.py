@@ -7,14 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from offhook_server.core.code_only import FENCE, GAP, CodeOnly, question
-from offhook_server.core.copying import Neighbour
 from offhook_server.core.fim import Infill
+from offhook_server.core.neighbours import Neighbour
 
 pytestmark = pytest.mark.pure
 
 
 def gap(prefix: str = "def f(a, b):\n    return ", suffix: str = "\n\nprint(f(1, 2))\n", lead: str = "") -> Infill:
-    return Infill(prefix, suffix, "this.py", [], lead)
+    return Infill(prefix, suffix, "this.py", (), lead)
 
 
 def shown(code: CodeOnly, *deltas: str) -> list[str]:
@@ -31,7 +31,7 @@ def said(answer: str, infill: Infill | None = None) -> str:
 
 def test_the_question_shows_the_gap_and_what_resembles_it() -> None:
     near = Neighbour("near.py", "def near(): pass")
-    system, user = question(Infill("x = ", "\ny", "this.py", [near]))
+    system, user = question(Infill("x = ", "\ny", "this.py", (near,)))
     assert "code only" in system["content"]
     assert user == {
         "role": "user",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offhook_server.core.copying import Caret, CopyIndex, Guess, Neighbour, confident, fitted, hidden_lines
+from offhook_server.core.copying import Caret, CopyIndex, Guess, confident, fitted, hidden_lines
 
 pytestmark = pytest.mark.pure
 
@@ -89,6 +89,31 @@ def test_a_start_of_line_is_marked_and_needs_a_long_match() -> None:
     assert not confident(Guess("", share=1.0, match_tokens=64))
 
 
+@pytest.mark.parametrize(
+    ("places", "tokens", "sure"),
+    [
+        (1, 19, False),
+        (1, 20, True),
+        (2, 11, False),
+        (2, 12, True),
+        (3, 4, True),
+        (3, 3, False),
+        (9, 4, True),
+        (9, 3, False),
+    ],
+)
+def test_places_that_agree_make_up_for_a_short_match(places: int, tokens: int, sure: bool) -> None:
+    assert confident(Guess("x", share=1.0, match_tokens=tokens, places=places)) is sure
+    assert not confident(Guess("x", share=0.79, match_tokens=tokens, places=places))
+
+
+def test_places_that_go_on_alike_are_counted() -> None:
+    made = index(a="go(one)\n", b="go(two)\ngo(one)\n", c="go(one)\n")
+    guess = made.suggest(Caret("here", "go("))
+    assert guess is not None
+    assert (guess.text, guess.places) == ("one)", 3)
+
+
 def test_lines_below_come_on_request_and_in_the_indentation_of_the_caret() -> None:
     made = index(client=CLIENT)
     line = "for name, value in "
@@ -162,39 +187,6 @@ def test_lines_hidden_are_the_carets_and_those_that_differ(indexed: str, now: st
     assert set(hidden) <= set(found)
 
 
-def test_a_neighbour_is_another_file_and_stays_the_same_from_key_to_key() -> None:
-    made = index(client=CLIENT, here=CLIENT)
-    before = CLIENT[: CLIENT.index("self.headers")]
-    seen = set()
-    for typed in range(12):
-        caret = Caret("here", before + "self.headers"[:typed], hidden=range(3, 4))
-        guess = made.suggest(caret, want_neighbour=True)
-        assert guess is not None
-        seen.add(guess.neighbour)
-    assert seen == {Neighbour("client", CLIENT)}
-
-
-def test_a_neighbour_comes_without_a_guess_too() -> None:
-    made = index(client=CLIENT)
-    near = made.suggest(Caret("here", "zzz socket"), want_neighbour=True)
-    assert near is not None
-    assert near.neighbour is None  # one token alike is not near
-    block = CLIENT[CLIENT.index("def") :]
-    whole = made.suggest(Caret("here", CLIENT[:-1]), want_neighbour=True)
-    assert whole == Guess("", neighbour=Neighbour("client", block))
-
-
-def test_a_neighbour_is_clipped_to_whole_lines() -> None:
-    made = index(client="".join(f"call_{n}(argument_of_it_{n}, {'x' * 100})\n" for n in range(40)))
-    guess = made.suggest(Caret("here", "call_17(argument_of_it_17, "), want_neighbour=True)
-    assert guess is not None
-    assert guess.neighbour is not None
-    lines = guess.neighbour.text.split("\n")
-    assert lines[0].startswith("call_10(")
-    assert all(line.endswith(")") for line in lines)
-    assert len(guess.neighbour.text) <= 1_200
-
-
 def test_replaced_and_dropped_files_are_forgotten() -> None:
     made = index(a="go(one)\n")
     made.put("a", "go(two)\n")
@@ -226,8 +218,8 @@ def test_changes_leave_what_a_fresh_index_has(changes: list[tuple[str, str | Non
     fresh = index(**texts)
     for name in ("x", "other"):
         caret = Caret(name, before, after, range(1, 2))
-        assert changed.suggest(caret, more_lines=2, want_neighbour=True) == fresh.suggest(
-            caret, more_lines=2, want_neighbour=True
+        assert changed.suggest(caret, more_lines=2, want_neighbours=True) == fresh.suggest(
+            caret, more_lines=2, want_neighbours=True
         )
 
 
@@ -246,7 +238,7 @@ def test_any_text_is_answered_with_one_line_that_is_not_there_yet(
         assert "\r" not in guess.text
         assert not (after.strip() and guess.text.strip().startswith(after.strip()))
         assert 0 < guess.share <= 1
-    more = made.suggest(caret, more_lines=more_lines, want_neighbour=True)
+    more = made.suggest(caret, more_lines=more_lines, want_neighbours=True)
     if guess:
         assert more is not None
         assert more.text.startswith(guess.text)

@@ -11,7 +11,7 @@ from support.processes import ServerProcess
 
 pytestmark = pytest.mark.loopback
 
-CODE = "def settle(account, amount):\n    ledger.append((account, amount))\n    return balance_of(account)\n"
+CODE = "def settle(account, amount):\n    check(amount)\n    ledger.append((account, amount))\n    return balance_of(account)\n"
 
 
 def gguf(architecture: bytes) -> bytes:
@@ -40,7 +40,7 @@ async def copies(client: LineClient, folder: Path) -> None:
     client.driver.send(WorkspaceDidChange([folder.as_uri()]))
     await client.until(lambda: any(status.index_ready and status.index_files for status in statuses(client)))
     client.uri = (folder / "new.py").as_uri()
-    client.open("def settle(account, amount):\n    ledger.append((acc")
+    client.open("def settle(account, amount):\n    check(amount)\n    ledger.append((acc")
     client.ask("q_copy")
 
     def copied() -> bool:

@@ -247,7 +247,7 @@ async def test_no_server_is_said_with_its_reason_and_tried_again() -> None:
 
 
 async def test_no_model_at_all_leaves_the_copy_model() -> None:
-    copies = SilentIndex(Guess("compute(alpha)", share=1.0, match_tokens=12))
+    copies = SilentIndex(Guess("compute(alpha)", share=1.0, match_tokens=32))
     async with CodeServer(None, copies) as server, LineClient(server) as client:
         client.open("x = ")
         await client.until_kind("open")
@@ -259,7 +259,7 @@ async def test_no_model_at_all_leaves_the_copy_model() -> None:
 
 async def test_a_sure_copy_leaves_the_model_alone() -> None:
     model = SayingModel("never asked")
-    copies = SilentIndex(Guess("compute(alpha)", share=1.0, match_tokens=12))
+    copies = SilentIndex(Guess("compute(alpha)", share=1.0, match_tokens=32))
     async with CodeServer(model, copies) as server, LineClient(server) as client:
         client.open("x = ")
         await client.until_kind("open")

@@ -7,8 +7,8 @@ import pytest
 
 from offhook_server.backends.base import Delta, Finished, Generate
 from offhook_server.backends.llama import check_file
-from offhook_server.core.copying import Neighbour
 from offhook_server.core.fim import QWEN, Infill
+from offhook_server.core.neighbours import Neighbour
 from offhook_server.models.worker_client import WorkerClient, WorkerSpec
 
 NEAR = Neighbour("shapes.py", "def area(w, h):\n    return w * h\n")
@@ -32,7 +32,7 @@ async def answer(client: WorkerClient, *infills: Infill) -> list[tuple[str, Fini
 @pytest.mark.loopback
 async def test_an_infill_passes_the_workers_door() -> None:
     said, counted = (
-        await answer(WorkerClient(WorkerSpec("null")), Infill("[[say: a + b]] x = f(", ")", "this.py", [NEAR]))
+        await answer(WorkerClient(WorkerSpec("null")), Infill("[[say: a + b]] x = f(", ")", "this.py", (NEAR,)))
     )[0]
     assert (said, counted.reason) == ("a + b", "stop")
 
@@ -41,7 +41,7 @@ async def test_an_infill_passes_the_workers_door() -> None:
 async def test_the_built_in_model_is_known_by_its_vocabulary_and_stays_warm(model_path: Path) -> None:
     assert check_file(model_path) is QWEN
     prefix = "def area(width, height):\n    return"
-    one, more = (Infill(f"{prefix}{key}", "\n\nprint(area(2, 3))\n", "this.py", [NEAR], key) for key in (" ", " w"))
+    one, more = (Infill(f"{prefix}{key}", "\n\nprint(area(2, 3))\n", "this.py", (NEAR,), key) for key in (" ", " w"))
     (text, first), (_, second) = await answer(WorkerClient(WorkerSpec("llama", model_path)), one, more)
     assert text.startswith(" width * height")
     assert second.cached_tokens >= first.prompt_tokens - 1

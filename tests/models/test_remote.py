@@ -35,7 +35,7 @@ pytestmark = pytest.mark.loopback
 LIMIT_S = 20.0
 IMPATIENT = Patience(first_byte_s=0.2, between_bytes_s=0.2)
 HELLO = Generate(7, messages=[{"role": "user", "content": "MARKER hello"}])
-GAP = Generate(7, infill=Infill("MARKER = (a", ")\n", "this.py", [], lead="a"), max_tokens=24, stop=["\n"])
+GAP = Generate(7, infill=Infill("MARKER = (a", ")\n", "this.py", (), lead="a"), max_tokens=24, stop=["\n"])
 CHAT = streams(chat("", role="assistant"), chat("Hel"), chat("lo"), chat(finish="stop"), usage(9, 2, 5), DONE)
 MODELS = says(200, {"object": "list", "data": [{"id": "first", "owned_by": "x"}, {"id": "m", "owned_by": "vllm"}]})
 SLOTS = says(200, {"total_slots": 2, "default_generation_settings": {}})

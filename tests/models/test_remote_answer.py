@@ -15,7 +15,7 @@ from support.fake_place import DONE, chat, text, usage
 
 pytestmark = pytest.mark.pure
 
-GAP = Infill("area = wid", ")\n", "this.py", [], lead=" wid")
+GAP = Infill("area = wid", ")\n", "this.py", (), lead=" wid")
 
 
 def read(*chunks: Any, answer: Answer | None = None) -> list[Piece | Finished]:

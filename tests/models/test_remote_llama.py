@@ -10,8 +10,8 @@ import pytest
 
 from offhook_server.backends.base import Delta, Finished, Generate, Piece, Progress
 from offhook_server.backends.remote import RemoteModel
-from offhook_server.core.copying import Neighbour
 from offhook_server.core.fim import Infill
+from offhook_server.core.neighbours import Neighbour
 from offhook_server.settings import Fim, Place
 
 pytestmark = pytest.mark.models
@@ -51,7 +51,7 @@ async def answer(model: RemoteModel, request: Generate) -> tuple[str, Finished, 
 
 
 NEAR = Neighbour("shapes.py", "def area(w, h):\n    return w * h\n")
-HOLE = Infill("def area(width, height):\n    return ", "\n\nprint(area(2, 3))\n", "this.py", [NEAR])
+HOLE = Infill("def area(width, height):\n    return ", "\n\nprint(area(2, 3))\n", "this.py", (NEAR,))
 
 
 def greedy(infill: Infill, grammar: str | None = None) -> Generate:
@@ -68,7 +68,7 @@ async def test_fills_in_by_the_servers_own_form_and_keeps_its_cache(model: Remot
 
 
 async def test_is_held_to_half_a_word(model: RemoteModel) -> None:
-    half = Infill(HOLE.prefix.rstrip() + " hei", HOLE.suffix, "this.py", [], lead=" hei")
+    half = Infill(HOLE.prefix.rstrip() + " hei", HOLE.suffix, "this.py", (), lead=" hei")
     text, _, _ = await answer(model, greedy(half, 'root ::= " hei" .*'))
     assert text.startswith(" hei")
 

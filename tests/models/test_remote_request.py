@@ -7,14 +7,14 @@ import pytest
 from offhook_server.backends.base import Generate
 from offhook_server.backends.remote_errors import NONSENSE, Busy, CannotFillIn, refusal, unknown_field
 from offhook_server.backends.remote_request import Found, found, is_loopback, sending, without_filling_in
-from offhook_server.core.copying import Neighbour
 from offhook_server.core.fim import STARCODER, Infill
+from offhook_server.core.neighbours import Neighbour
 from offhook_server.settings import Fim, Place
 
 pytestmark = pytest.mark.pure
 
 LOCAL = Place("http://127.0.0.1:8080/v1")
-GAP = Infill("y = wid", "\nz", "this.py", [Neighbour("near.py", "def near(): pass")], lead=" wid")
+GAP = Infill("y = wid", "\nz", "this.py", (Neighbour("near.py", "def near(): pass"),), lead=" wid")
 FILL = Generate(1, infill=GAP, max_tokens=24, temperature=0.0, stop=["\n"], slot=0, grammar="root ::= x")
 PLAIN = {"model": "m", "stream": True, "max_tokens": 24, "temperature": 0.0}
 COUNTED = {"stream_options": {"include_usage": True}}

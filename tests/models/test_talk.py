@@ -9,7 +9,7 @@ from offhook_server.errors import BackendError
 
 pytestmark = pytest.mark.pure
 
-GAP = Infill("x = f(", ")\n", "this.py", [])
+GAP = Infill("x = f(", ")\n", "this.py", ())
 
 
 class Ticket:

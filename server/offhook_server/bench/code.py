@@ -6,7 +6,7 @@ pass is a check that ends without an error. Three arms:
 
     small    the 0.5B, which sees the open file alone
     deep     the 1.5B, asked in just the same way
-    hybrid   the product: the copy model where it is sure, else the 0.5B with the copy model's neighbour. The open folder
+    hybrid   the product: the copy model where it is sure, else the 0.5B with neighbours. The open folder
              holds the finished files of all other tasks, so this is a person's folder of small things
 
 Arms alternate task by task, in a seeded order, on engines with their own large batches (a quarter faster; no time is

@@ -8,8 +8,8 @@ that what is shown is the rest of that line, all of it and no more, trailing bla
     copy_shown_rate             how often it is sure enough to be shown (core.copying.confident)
     copy_confident_exact_rate   of those
     small_exact_rate            the 0.5B without an index: it knows the open file alone
-    small_near_exact_rate       the 0.5B with the neighbour that the copy model found, as the product asks it
-    hybrid_exact_rate           the product: the copy model's text where it is sure, else the 0.5B with the neighbour
+    small_near_exact_rate       the 0.5B with neighbours (core.neighbours), as the product asks it
+    hybrid_exact_rate           the product: the copy model's text where it is sure, else the 0.5B with neighbours
 
 The first three are of the worst package; the others of DECODED places, a quarter from each package, or of as many as
 fit into the time. `small_near` needs decodes of its own where the copy model is sure; they come last, and where the time
@@ -26,7 +26,7 @@ from time import perf_counter
 from offhook_server import settings
 from offhook_server.backends.base import Model
 from offhook_server.bench.copy_places import HalfLine, half_lines, package_folder
-from offhook_server.bench.ghost import NeighbourOnly, NoCopyModel, ghost_at
+from offhook_server.bench.ghost import NeighboursOnly, NoCopyModel, ghost_at
 from offhook_server.bench.held_out import HeldOut
 from offhook_server.bench.report import Report, shown
 from offhook_server.bench.stats import Rate, median, p95, rate, rates_ratio
@@ -146,7 +146,7 @@ async def _at(package: Package, half: HalfLine, model: Model) -> Decoded:
 async def _ask_near(decoded: Decoded, model: Model) -> None:
     index, half = decoded.package.index, decoded.half
     index.hide(half.place)
-    near = await ghost_at(half.place, NeighbourOnly(index), model, half.missed)
+    near = await ghost_at(half.place, NeighboursOnly(index), model, half.missed)
     decoded.small_near = half.exact(near.text)
 
 

@@ -23,7 +23,9 @@ REQUEST = "bench"
 class CopyModel(Protocol):
     """What the lane asks at every key; see offhook_server.lanes.workspace."""
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str) -> Guess | None: ...
+    async def ask(
+        self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool
+    ) -> Guess | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +46,20 @@ class Place:
 
 
 class NoCopyModel:
-    """The small model alone: neither the copy model's text nor its neighbour."""
+    """The small model alone: neither the copy model's text nor neighbours."""
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str) -> Guess | None:
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
         return None
 
 
-class NeighbourOnly:
-    """The small model with what the copy model found near, but never the copy model's text."""
+class NeighboursOnly:
+    """The small model with what resembles the place in the folder, but never the copy model's text."""
 
     def __init__(self, copy_model: CopyModel) -> None:
         self._copy_model = copy_model
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str) -> Guess | None:
-        guess = await self._copy_model.ask(uri, line, before, after_line)
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
+        guess = await self._copy_model.ask(uri, line, before, after_line, want_neighbours=want_neighbours)
         return guess and replace(guess, text="")
 
 

@@ -42,21 +42,22 @@ class HeldOut:
         shown = "\n" + place.before + place.after
         assert index.vocabulary.spell(tokens) == shown, "the index knows what is hidden"
 
-    def guess(self, line: int, before: str, after_line: str) -> Guess | None:
+    def guess(self, line: int, before: str, after_line: str, *, want_neighbours: bool = False) -> Guess | None:
         """As the index process answers the lane."""
-        assert self._place is not None
-        guess = self._workspace.answer(Ask(0, self._place.name, line, before, after_line, want_neighbour=True))
-        if guess and guess.neighbour:
-            near = guess.neighbour
-            assert near.name != self._place.name, "a file is no neighbour of itself"
-            assert near.text in with_lf(self._folder.read(near.name) or ""), "the neighbour is not what its file says"
+        place = self._place
+        assert place is not None
+        guess = self._workspace.answer(Ask(0, place.name, line, before, after_line, want_neighbours=want_neighbours))
+        for near in guess.neighbours if guess else ():
+            own = near.name == place.name
+            shown = place.before + place.after if own else with_lf(self._folder.read(near.name) or "")
+            assert near.text in shown, "a neighbour is not what its file shows"
         return guess
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str) -> Guess | None:
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
         """The lane's way to ask."""
         assert self._place is not None
         assert uri == self._place.uri
-        return self.guess(line, before, after_line)
+        return self.guess(line, before, after_line, want_neighbours=want_neighbours)
 
     def _settle(self) -> None:
         while self._workspace.step(EVER):

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from offhook_server.core.copying import Neighbour
+from offhook_server.core.neighbours import Neighbour
 
 Family = Literal["qwen", "starcoder", "deepseek", "codestral", "codellama"]
 HIDDEN = "\u200b"  # splits what the person's own text has in common with a model's marks
@@ -30,7 +30,7 @@ class Infill(Struct, frozen=True):
     prefix: str
     suffix: str
     name: str
-    neighbours: list[Neighbour]
+    neighbours: tuple[Neighbour, ...]
     lead: str = ""
 
     @property

@@ -1,6 +1,6 @@
 """The prompt of a suggestion, built so that the engine's prefix cache stays warm while one types. Not chat.
 
-    <|file_sep|>near.py         the copy model's best neighbour: chosen once, kept while the caret stays near
+    <|file_sep|>near.py         neighbours (core.neighbours): chosen once, kept while the caret stays near
     …
     <|file_sep|>this.py
     lines before the caret      starts at a line that does not move from key to key
@@ -9,16 +9,15 @@ Text right of the caret on its line asks for filling in (`<|fim_…|>`), else th
 evaluated for the last key is a prefix of what this key asks). How it ends is core.healing's matter. Tokens are those of Qwen2.5-Coder's technical report.
 """
 
-from offhook_server.core.copying import Neighbour
 from offhook_server.core.fim import QWEN, Infill
 from offhook_server.core.healing import lead_of
+from offhook_server.core.neighbours import Neighbour
 from offhook_wire.text import Point, Text
 
 PREFIX_CHARS = 900  # cold, about 300 tokens: 3 s of one core; while typing only the end is new
 SUFFIX_CHARS = 240
 SUFFIX_LINES = 6
-NEIGHBOUR_CHARS = 500
-NEIGHBOUR_HOLDS_LINES = 20
+NEIGHBOURS_HOLD_LINES = 20
 TOKEN_CHARS = 3  # of code, about
 
 FIM_PREFIX, FIM_SUFFIX, FIM_MIDDLE = "<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"
@@ -26,24 +25,33 @@ STOPS = list(QWEN.marks)
 
 
 class PromptWindow:
-    """Of one document: which line the prompt starts at, and which neighbour stands in front. Both move seldom."""
+    """Of one document: which line the prompt starts at, and which neighbours stand in front. Both move seldom."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._first_line = 0
-        self._neighbour: Neighbour | None = None
-        self._chosen_at: int | None = None  # line of the caret when the neighbour was chosen
+        self._neighbours: tuple[Neighbour, ...] = ()
+        self._chosen_at: int | None = None  # line of the caret when the neighbours were chosen
         self._asked_at: Point | None = None
 
-    def infill(self, text: Text, caret: Point, neighbour: Neighbour | None) -> Infill:
-        self._settle(text, caret, neighbour)
+    def wants_neighbours(self, caret: Point) -> bool:
+        """Whether those it has are of another place."""
+        near = self._chosen_at is not None and abs(caret.line - self._chosen_at) <= NEIGHBOURS_HOLD_LINES
+        return not near or not self._neighbours
+
+    def choose(self, caret: Point, neighbours: tuple[Neighbour, ...]) -> None:
+        """To be shown from now on, the best last."""
+        self._chosen_at, self._neighbours = caret.line, neighbours
+
+    def infill(self, text: Text, caret: Point) -> Infill:
+        self._settle(text, caret)
         self._asked_at = caret
         lead = lead_of(text, caret)
         return Infill(
             prefix=_end_of(text.between(Point(self._first_line, 0), caret)),
             suffix=text.after(caret, SUFFIX_LINES)[:SUFFIX_CHARS],
             name=self._name,
-            neighbours=[self._neighbour] if self._neighbour else [],
+            neighbours=self._neighbours,
             lead=lead.blanks + lead.word,
         )
 
@@ -57,15 +65,11 @@ class PromptWindow:
         suffix = 0 if not text.lines[caret.line][caret.column :].strip() else SUFFIX_CHARS
         return (min(chars, PREFIX_CHARS) + suffix) // TOKEN_CHARS
 
-    def build(self, text: Text, caret: Point, neighbour: Neighbour | None) -> str:
+    def build(self, text: Text, caret: Point) -> str:
         """As Qwen wants it."""
-        return QWEN.keystroke(self.infill(text, caret, neighbour))
+        return QWEN.keystroke(self.infill(text, caret))
 
-    def _settle(self, text: Text, caret: Point, neighbour: Neighbour | None) -> None:
-        near = self._chosen_at is not None and abs(caret.line - self._chosen_at) <= NEIGHBOUR_HOLDS_LINES
-        if not near or (self._neighbour is None and neighbour):
-            self._chosen_at = caret.line
-            self._neighbour = neighbour and Neighbour(neighbour.name, neighbour.text[:NEIGHBOUR_CHARS])
+    def _settle(self, text: Text, caret: Point) -> None:
         window = _chars(text, self._first_line, caret) if self._first_line <= caret.line else 0
         if self._first_line > caret.line or window > 2 * PREFIX_CHARS:
             self._first_line = _line_before(text, caret, PREFIX_CHARS)

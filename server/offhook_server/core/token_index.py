@@ -171,18 +171,18 @@ class TokenIndex:
         self.vocabulary = Vocabulary()
         self.files: dict[str, File] = {}
         self.chars = 0
-        self._segments = [Segment()]
+        self.segments = [Segment()]
         self._unseen: list[Run] = []
 
     @property
     def bytes(self) -> int:
         """Memory used, about."""
-        return sum(segment.bytes for segment in self._segments) + _WORD_BYTES * len(self.vocabulary.words)
+        return sum(segment.bytes for segment in self.segments) + _WORD_BYTES * len(self.vocabulary.words)
 
     @property
     def untidy(self) -> bool:
         """Whether `tidying` would do something."""
-        return any(segment.sparse for segment in self._segments[:-1])
+        return any(segment.sparse for segment in self.segments[:-1])
 
     def putting(self, name: str, text: str) -> Steps:
         """Puts or replaces a file, in steps."""
@@ -205,25 +205,33 @@ class TokenIndex:
     def tidying(self) -> Steps:
         """Gives back the memory of what was dropped, in steps."""
         if self.untidy:  # in the last one, a file as long as a segment would leave what is as sparse, again and again
-            self._segments.append(Segment())
-        for segment in self._segments[:-1]:
+            self.segments.append(Segment())
+        for segment in self.segments[:-1]:
             if segment.sparse:
                 for name in {run.name for run in segment.runs}:
                     file = self.files[name]
                     numbered = (part for run in list(file.runs) for part in _parts(run))
                     yield from self._writing(name, numbered, file.chars)
-        self._segments[:-1] = [segment for segment in self._segments[:-1] if segment.live]
+        self.segments[:-1] = [segment for segment in self.segments[:-1] if segment.live]
 
     def after(self, tail: list[int], most: int) -> tuple[list[tuple[Segment, int]], int]:
         """Up to `most` places behind the last three tokens of `tail`, else behind the last one, and which it was."""
         if len(tail) >= 3:
             a, b, c = tail[-3:]
-            three = ((segment, place) for segment in reversed(self._segments) for place in segment.after_three(a, b, c))
+            three = ((segment, place) for segment in reversed(self.segments) for place in segment.after_three(a, b, c))
             if found := list(islice(three, most)):
                 return found, 3
-        last = tail[-1]
-        one = ((segment, place) for segment in reversed(self._segments) for place in segment.after_one(last))
-        return list(islice(one, most // 2)), 1
+        return self.standing(tail[-1], most // 2), 1
+
+    def standing(self, number: int, most: int) -> list[tuple[Segment, int]]:
+        """Up to `most` places behind this token, newest first."""
+        places = ((segment, place) for segment in reversed(self.segments) for place in segment.after_one(number))
+        return list(islice(places, most))
+
+    def lines(self, run: Run, lines: range) -> str:
+        """The text of those lines of the file, as far as they are in `run`."""
+        tokens = run.segment.tokens
+        return self.vocabulary.spell(tokens[place] for place in run.segment.places_of(run, lines))[1:]
 
     def unseen(self, name: str, lines: range) -> Places:
         """Places that no one may read: those lines of that file, and files not put whole."""
@@ -253,17 +261,17 @@ class TokenIndex:
             self.chars += chars
             self._unseen = runs = []
         finally:
-            self._segments[-1].finish()
+            self.segments[-1].finish()
             self._blank(runs)
             self._unseen = []
 
     def _append(self, runs: list[Run], name: str, numbers: list[int], line: int) -> int:
         """Puts one piece behind the others, in a new segment if it does not fit; returns the line after it."""
-        segment = self._segments[-1]
+        segment = self.segments[-1]
         if not runs or segment.room < len(numbers):
             if segment.room < len(numbers):
                 segment = Segment()
-                self._segments.append(segment)
+                self.segments.append(segment)
             runs.append(segment.begin(name, line))
         line_starts = self.vocabulary.line_starts
         segment.extend(runs[-1], numbers, line_starts)

@@ -119,7 +119,7 @@ class DeepLane:
         healing = Healing(lead_of(text, at))
         request = Generate(
             id=0,
-            infill=PromptWindow(name_of(asked.uri)).infill(text, at, None),
+            infill=PromptWindow(name_of(asked.uri)).infill(text, at),
             max_tokens=MORE_TOKENS,
             temperature=0.0,
             slot=0,

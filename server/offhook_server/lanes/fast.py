@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from offhook_server.backends.base import Generate, Model
 from offhook_server.core.answer_times import AnswerTimes
-from offhook_server.core.copying import Guess, Neighbour, confident
+from offhook_server.core.copying import Guess, confident
 from offhook_server.core.documents import Document, Documents
 from offhook_server.core.healing import Healing, lead_of
 from offhook_server.core.prompt import PromptWindow
@@ -50,7 +50,9 @@ COPY_CONTEXT_CHARS = 3000
 
 
 class CopyModel(Protocol):
-    async def ask(self, uri: str, line: int, before: str, after_line: str) -> Guess | None: ...
+    async def ask(
+        self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool
+    ) -> Guess | None: ...
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class Asked:
     message: Suggest
     document: Document
     answers: dict[Source, Answer]
-    neighbour: Neighbour | None = None
+    decode: bool
     task: asyncio.Task[None] | None = None
     paced: bool = False
 
@@ -103,13 +105,14 @@ class FastLane:
             source: Answer(message, source, AnswerTimes(received_at, now), self._emit, self._clock)
             for source in SOURCES
         }
-        self._asked[message.request_id] = Asked(message, document, answers)
+        decode = decode and self._small_model() is not None
+        self._asked[message.request_id] = Asked(message, document, answers, decode)
         ask = Ask(
             message.request_id,
             message.uri,
             at,
             wait=message.trigger_kind == "automatic",
-            model_ready=decode and self._small_model() is not None,
+            model_ready=decode,
             deadline_s=message.deadline_ms and message.deadline_ms / 1e3,
             cold_tokens=self._window(message.uri).cold_tokens(document.text, at),
         )
@@ -163,7 +166,7 @@ class FastLane:
             case AskCopy(at=at):
                 text = asked.document.text
                 before = text.before(at, COPY_CONTEXT_LINES)[-COPY_CONTEXT_CHARS:]
-                self._spawn(self._ask_copy(asked, at.line, before, text.lines[at.line][at.column :]))
+                self._spawn(self._ask_copy(asked, at, before, text.lines[at.line][at.column :]))
             case StartSmall(at=at):
                 asked.task = self._spawn(self._ask_small(asked, at))
             case StopSmall():
@@ -189,10 +192,13 @@ class FastLane:
 
     # -- the two models ---------------------------------------------------------------------------------------------
 
-    async def _ask_copy(self, asked: Asked, line: int, before: str, after_line: str) -> None:
-        guess = await self._copy_model.ask(asked.message.uri, line, before, after_line)
+    async def _ask_copy(self, asked: Asked, at: Point, before: str, after_line: str) -> None:
+        uri = asked.message.uri
+        wanted = asked.decode and self._window(uri).wants_neighbours(at)
+        guess = await self._copy_model.ask(uri, at.line, before, after_line, want_neighbours=wanted)
         asked.answers["copy"].times.copied_at = self._clock()
-        asked.neighbour = guess.neighbour if guess else None
+        if guess and guess.neighbours:
+            self._window(uri).choose(at, guess.neighbours)
         text, sure = (guess.text, confident(guess)) if guess else (None, False)
         self._perform(self._machine.copied(asked.message.request_id, text, sure=sure))
 
@@ -214,7 +220,7 @@ class FastLane:
         trim, healing = Trim.at(text, at, name_of(asked.message.uri)), Healing(lead_of(text, at))
         request = Generate(
             id=0,
-            infill=self._window(asked.message.uri).infill(text, at, asked.neighbour),
+            infill=self._window(asked.message.uri).infill(text, at),
             max_tokens=BLOCK_TOKENS if trim.block else LINE_TOKENS,
             temperature=0.0,
             stop=[] if trim.block else ["\n"],

@@ -76,7 +76,7 @@ class IndexClient:
         after_line: str = "",
         *,
         more_lines: int = 0,
-        want_neighbour: bool = False,
+        want_neighbours: bool = False,
     ) -> Guess | None:
         """What the folder suggests at a caret of `line` (from zero); see Caret. None when it does not know in time."""
         self._give(self._newest.get(name), "superseded")
@@ -87,7 +87,7 @@ class IndexClient:
         answer: asyncio.Future[Guess | None] = asyncio.get_running_loop().create_future()
         self._pending[id], self._newest[name] = answer, id
         self.counts["asked"] += 1
-        self._send(Ask(id, name, line, before[-TAIL_CHARS:], after_line, more_lines, want_neighbour))
+        self._send(Ask(id, name, line, before[-TAIL_CHARS:], after_line, more_lines, want_neighbours))
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S):
                 return await answer
