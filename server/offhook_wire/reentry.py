@@ -10,6 +10,7 @@ RUN = "--run-module"
 
 
 def command(module: str, *arguments: str) -> list[str]:
+    # -P: never import from the current folder, which may be the person's project
     how = [RUN] if getattr(sys, "frozen", False) else ["-P", "-m"]
     return [sys.executable, *how, module, *arguments]
 

@@ -40,7 +40,7 @@ async def model() -> AsyncIterator[WorkerClient]:
 def test_what_is_behind_the_caret_is_hidden_and_comes_back(index: HeldOut) -> None:
     place = Place("own.py", OWN[:CUT])
     index.hide(place)
-    guess = index.guess(place.line, place.before, "", want_neighbours=True)
+    guess = index.guess(place.line, place.before, "", prompt_from=0)
     assert guess is not None
     assert guess.text == "json.load(file)"
     assert {near.name for near in guess.neighbours} == {"other.py"}

@@ -1,5 +1,7 @@
 """The copy model's stories: what stands elsewhere, what the caret asks for, what may be shown."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -217,10 +219,8 @@ def test_changes_leave_what_a_fresh_index_has(changes: list[tuple[str, str | Non
             texts[name] = text
     fresh = index(**texts)
     for name in ("x", "other"):
-        caret = Caret(name, before, after, range(1, 2))
-        assert changed.suggest(caret, more_lines=2, want_neighbours=True) == fresh.suggest(
-            caret, more_lines=2, want_neighbours=True
-        )
+        caret = Caret(name, before, after, range(1, 2), 1, prompt_from=0)
+        assert changed.suggest(caret, more_lines=2) == fresh.suggest(caret, more_lines=2)
 
 
 @settings(max_examples=300, deadline=None)
@@ -238,7 +238,7 @@ def test_any_text_is_answered_with_one_line_that_is_not_there_yet(
         assert "\r" not in guess.text
         assert not (after.strip() and guess.text.strip().startswith(after.strip()))
         assert 0 < guess.share <= 1
-    more = made.suggest(caret, more_lines=more_lines, want_neighbours=True)
+    more = made.suggest(replace(caret, prompt_from=0), more_lines=more_lines)
     if guess:
         assert more is not None
         assert more.text.startswith(guess.text)

@@ -50,15 +50,18 @@ def test_neighbours_stand_in_front() -> None:
 
 
 def test_neighbours_are_wanted_where_there_are_none_or_those_of_another_place() -> None:
-    window = PromptWindow("this.py")
-    assert window.wants_neighbours(Point(50, 0))
-    window.choose(Point(50, 0), ())
-    assert window.wants_neighbours(Point(50, 0))
-    window.choose(Point(50, 0), (NEAR,))
-    for line in (50 - NEIGHBOURS_HOLD_LINES, 50 + NEIGHBOURS_HOLD_LINES):
-        assert not window.wants_neighbours(Point(line, 0))
-    for line in (49 - NEIGHBOURS_HOLD_LINES, 51 + NEIGHBOURS_HOLD_LINES):
-        assert window.wants_neighbours(Point(line, 0))
+    window, text = PromptWindow("this.py"), Text("x = 12\n" * 500)
+    shown_from = window.wants_neighbours(text, Point(300, 0))
+    assert shown_from is not None
+    assert 300 - PREFIX_CHARS // 7 <= shown_from < 300
+    window.choose(Point(300, 0), ())
+    assert window.wants_neighbours(text, Point(300, 0)) == shown_from
+    window.choose(Point(300, 0), (NEAR,))
+    for line in (300 - NEIGHBOURS_HOLD_LINES, 300 + NEIGHBOURS_HOLD_LINES):
+        assert window.wants_neighbours(text, Point(line, 0)) is None
+    for line in (299 - NEIGHBOURS_HOLD_LINES, 301 + NEIGHBOURS_HOLD_LINES):
+        assert window.wants_neighbours(text, Point(line, 0)) == shown_from
+    assert window.wants_neighbours(text, Point(100, 0)) == 0
 
 
 def test_neighbours_stay_until_others_are_chosen() -> None:

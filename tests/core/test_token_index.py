@@ -30,7 +30,7 @@ def test_a_file_longer_than_a_segment_is_one_file(long_text: str) -> None:
         assert said(index, before) == f"go(kind, {line})"
         assert said(index, before, "long", range(line, line + 1)) != f"go(kind, {line})"
         assert said(index, before, "long", range(line + 1, line + 2)) == f"go(kind, {line})"
-    guess = index.suggest(Caret("here", "\nkey_7900."), want_neighbours=True)
+    guess = index.suggest(Caret("here", "\nkey_7900.", prompt_from=0))
     assert guess is not None
     assert guess.neighbours[-1].text.startswith("key_7896.go")
 

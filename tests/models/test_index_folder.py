@@ -122,8 +122,8 @@ class Indexed:
         guess = self.ask(before, name, line)
         return guess.text if guess else None
 
-    def ask(self, before: str, name: str = "here.py", line: int = 0, *, want_neighbours: bool = False) -> Guess | None:
-        return self.work.answer(Ask(1, name, line, before, want_neighbours=want_neighbours))
+    def ask(self, before: str, name: str = "here.py", line: int = 0, *, prompt_from: int | None = None) -> Guess | None:
+        return self.work.answer(Ask(1, name, line, before, prompt_from=prompt_from))
 
 
 def test_documents_stand_for_their_files(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_no_secret_is_in_any_answer(tmp_path: Path) -> None:
     indexed.settle()
     for before in ("password = ", "password = '", "password = 'hunt", line):
         for name in ("here.py", ".env"):
-            assert MARKER not in repr(indexed.ask(before, name, want_neighbours=True))
+            assert MARKER not in repr(indexed.ask(before, name, prompt_from=0))
     assert MARKER not in "".join(indexed.work.index.vocabulary.words)
 
 

@@ -64,7 +64,7 @@ class SilentIndex:
     def close_document(self, name: str) -> None:
         self.documents.pop(name, None)
 
-    async def ask(self, name: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
+    async def ask(self, name: str, line: int, before: str, after_line: str, *, prompt_from: int | None) -> Guess | None:
         return self.guess
 
 

@@ -32,6 +32,7 @@ from offhook_app.bench.watch import Seen, Watch, WatchedLine
 from offhook_app.panels.window import MainWindow
 from offhook_app.settings import Settings
 from offhook_app.transport.server_process import ServerProcess
+from offhook_wire import reentry
 from offhook_wire.messages import ServerEvent, ServerStatus
 
 LINES = 10_000
@@ -72,7 +73,7 @@ def run(*, as_json: bool, quick: bool) -> int:
     except (NoScreen, Failed) as e:
         sys.stderr.write(f"offhook bench: {e}\n")
         return 1
-    command = [sys.executable, "-P", "-m", "offhook_server.bench", "suggest"]
+    command = reentry.command("offhook_server.bench", "suggest")
     command += ["--json"] * as_json + ["--quick"] * quick
     return subprocess.run(command, input=json.dumps(found).encode(), check=False).returncode
 
@@ -184,7 +185,8 @@ class Trial(QObject):
     def _copy(self, plan: Plan) -> Seen:
         watch, person = self._open("new.py", "\n", 0)
         load = QProcess()
-        load.start(sys.executable, ["-P", "-m", "offhook_server.bench.suggest_load"])
+        program, *arguments = reentry.command("offhook_server.bench.suggest_load")
+        load.start(program, arguments)
         endpoint = asyncio.run(self._server.endpoint())
         load.write(json.dumps({"base_url": endpoint.base_url, "token": endpoint.token}).encode() + b"\n")
         try:

@@ -18,7 +18,7 @@ from offhook_app.editor.driver import Line
 from offhook_app.editor.file import ChangedOnDisk, FileProblem
 from offhook_app.editor.folder import folder_of
 from offhook_app.editor.open_file import OpenFile, Room
-from offhook_app.panels import fonts, style
+from offhook_app.panels import fonts, panes, style
 from offhook_app.panels.conversation import ConversationPanel
 from offhook_app.panels.empty import Empty
 from offhook_app.panels.header import Header
@@ -26,6 +26,7 @@ from offhook_app.panels.hints import PathRow
 from offhook_app.panels.model_notices import ModelNotices
 from offhook_app.panels.notice import Notice, NoticeBar
 from offhook_app.panels.overlay import Overlay
+from offhook_app.panels.panes import Pane
 from offhook_app.panels.second_opinion import SecondOpinion
 from offhook_app.panels.sides import Sides
 from offhook_app.panels.status_line import StatusLine
@@ -132,6 +133,8 @@ class MainWindow(QMainWindow):
             "conversation": self.toggle_conversation,
             "composer": self.ask,
             "stop_answer": self.conversation.driver.stop,
+            "pane": lambda: self._step_panes(1),
+            "pane_before": lambda: self._step_panes(-1),
             "larger": lambda: self._zoom(1),
             "smaller": lambda: self._zoom(-1),
             "suggest": lambda: self._ask_for("invoke"),
@@ -382,6 +385,11 @@ class MainWindow(QMainWindow):
     def _conversation_moved(self) -> None:
         self.header.conversation.setChecked(self.sides.side_shown)
         self.conversation.driver.keep_place(self.sides.side_width_px, shown=self.sides.side_shown)
+
+    def _step_panes(self, by: int) -> None:
+        code = Pane(self._stack, self.file.view) if self.file else Pane(self.empty)
+        asking = Pane(self.conversation, self.conversation.composer.field)
+        panes.step([Pane(self.header), Pane(self.notices), code, Pane(self.overlay), asking, Pane(self.status)], by)
 
     def _ask_for(self, what: Literal["invoke", "more"]) -> None:
         if what == "more":

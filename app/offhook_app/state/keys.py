@@ -36,6 +36,8 @@ KEYS = (
     Key("conversation", "any", "Alt+3", "conversation"),
     Key("composer", "any", "Ctrl+L", "ask"),
     Key("stop_answer", "any", "Shift+Esc", "stop the answer"),
+    Key("pane", "any", "F6", "next part of the window"),
+    Key("pane_before", "any", "Shift+F6", "the part before"),
     Key("larger", "any", "Ctrl++", "larger code", also=("Ctrl+=",)),
     Key("smaller", "any", "Ctrl+-", "smaller code"),
     Key("suggest", "editor", "Alt+\\", "suggest now"),

@@ -6,12 +6,12 @@ leaves nothing behind; one that dies is found missing at the next connect and st
 
 import asyncio
 import json
-import sys
 import threading
 from dataclasses import dataclass
 from subprocess import DEVNULL, PIPE, Popen
 
 from offhook_app.settings import Settings
+from offhook_wire import reentry
 
 START_LIMIT_S = 20.0
 
@@ -47,7 +47,7 @@ class ServerProcess:
             return None
 
     async def _start(self) -> Endpoint:
-        command = [sys.executable, "-P", "-m", "offhook_server", "serve", "--json", "--port", "0", "--unless-running"]
+        command = reentry.command("offhook_server", "serve", "--json", "--port", "0", "--unless-running")
         command += ["--runtime", str(self._settings.runtime), "--linger", str(self._settings.linger_s)]
         command += [*self._settings.server_arguments]
         try:

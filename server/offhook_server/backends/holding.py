@@ -4,43 +4,63 @@ llama.cpp goes on while the callback is asked, so "stop" takes effect after the 
 at once, a cancel therefore waits for the rest of one step (only then is the callback asked again) and all of the next.
 Kept back until just before the running step is over, the answer can still be "stop" while that step runs:
 
-    step k │ step k+1 │ step k+2        at once:    cancel in k+1, heard at its end, engine free after k+2
+    step k │ step k+1 │ step k+2        at once:    cancel in k+1, heard at its end, engine free after k+1
            └ callback ┄┄┄┄┄┘            kept back:  cancel in k+1, heard in it,      engine free after k+1
 
-A step is a batch of the prompt or one token of the answer. Where text follows it, the wait must never outlast it, or
-the text comes late: it is a share of the fastest of the last steps of its kind. After any other batch of the prompt only
-a report of progress waits, which nobody waits for, so there it is a share of their median, and the time in which a
-cancel goes unheard falls from a seventh to a twentieth. Both shares are below one, else a wait too long would be taken
-for a long step and never shrink.
+How long a step takes is what the last of its kind took. Kinds do not scale: a prompt of 2 tokens takes as long as one
+token of text, not a twelfth of a batch of 24.
+
+    token    one token of the answer
+    batch    a whole batch of the prompt
+    rest     what a prompt has beyond whole batches: at least a token's time, at most a batch's; nothing is learned of it
+
+Where text follows, the wait must never outlast the step, or the text comes late: it is a share of the fastest of the last
+ones. After any other batch only a report of progress waits, which nobody waits for, so there it is a share of their
+median, and the time in which a cancel goes unheard falls from a seventh to a twentieth.
+
+A wait that outlasts its step makes the step look as long as the wait. Such a step shows by what follows it: the engine,
+done long ago, calls again at once. What is then known is only that the wait was too long, and the next is half of it.
 """
 
 from collections import deque
 from statistics import median
+from typing import Literal
 
 SHARE_BEFORE_TEXT = 0.93
 SHARE = 0.95
 REMEMBERED = 4
+AT_ONCE, AT_ONCE_S = 0.02, 0.002  # of the wait, or so soon after it: the engine had been waiting
 
-
-Rates = dict[str, deque[float]]  # by kind of step: seconds for each token of work, of the last steps
+Step = Literal["token", "batch", "rest"]
+Times = dict[Step, deque[float]]  # of the last steps
 
 
 class Holding:
-    """Of one request. `rates` outlives it: the next request's first steps are like the last one's."""
+    """Of one request. `times` outlives it: the next request's first steps are like the last one's."""
 
-    def __init__(self, rates: Rates) -> None:
-        self._rates = rates
-        self._began_at: float | None = None  # of the step that runs now
-        self._kind = ""
-        self._work = 0
+    def __init__(self, times: Times) -> None:
+        self._times = times
+        self._began_at = 0.0
+        self._runs: Step | None = None
+        self._hold_s = 0.0
 
-    def stepped(self, now: float, kind: str, work: int, *, text_follows: bool) -> float:
-        """A step is over and the next one, of `work` tokens, has begun. Seconds the answer may be kept back."""
-        if self._began_at is not None and self._work:
-            rates = self._rates.setdefault(self._kind, deque(maxlen=REMEMBERED))
-            rates.append((now - self._began_at) / self._work)
-        self._began_at, self._kind, self._work = now, kind, work
-        known = self._rates.get(kind)
+    def stepped(self, now: float, step: Step | None, *, text_follows: bool) -> float:
+        """A step is over and `step` has begun; None: nothing has. Seconds the answer may be kept back."""
+        if self._runs and self._runs != "rest":
+            self._learn(self._runs, now - self._began_at)
+        self._began_at, self._runs = now, step
+        known = self._times.get("token" if step == "rest" else step) if step else None
         if not known:
-            return 0.0
-        return work * (SHARE_BEFORE_TEXT * min(known) if text_follows else SHARE * median(known))
+            self._hold_s = 0.0
+        elif text_follows or step == "rest":
+            self._hold_s = SHARE_BEFORE_TEXT * min(known)
+        else:
+            self._hold_s = SHARE * median(known)
+        return self._hold_s
+
+    def _learn(self, step: Step, took_s: float) -> None:
+        times = self._times.setdefault(step, deque(maxlen=REMEMBERED))
+        if self._hold_s and took_s - self._hold_s < max(AT_ONCE_S, AT_ONCE * self._hold_s):
+            times.clear()
+            took_s = self._hold_s / 2
+        times.append(took_s)

@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from offhook_server.backends.base import Call, Delta, Emit, Finished, Generate, Progress
-from offhook_server.backends.holding import Holding, Rates
+from offhook_server.backends.holding import Holding, Step, Times
 from offhook_server.backends.talk import WithoutTalk
 from offhook_server.core.fim import PLAIN, Template, template_of_file
 from offhook_server.errors import BackendError
@@ -73,7 +73,7 @@ class LlamaEngine:
         self._batch_tokens = batch_tokens or DEFAULT_BATCH_TOKENS
         self._slot_tokens = slot_tokens
         self.slots = slots
-        self._rates: Rates = {}
+        self._times: Times = {}
         os.putenv("GOMP_SPINCOUNT", SPIN_COUNT)  # read by OpenMP when the engine's library is loaded
         import xllamacpp
 
@@ -107,7 +107,7 @@ class LlamaEngine:
     def generate(self, request: Generate, emit: Emit) -> Finished:
         chatty = WithoutTalk(emit, request.infill) if request.infill and self._template is PLAIN else None
         request, emit = request.as_prompt(self._template), chatty or emit
-        run = _Run(request, emit, self._batch_tokens, Holding(self._rates))
+        run = _Run(request, emit, self._batch_tokens, Holding(self._times))
         body = _body(request, request.slot % self.slots)
         handle = self._server.handle_completions if request.prompt is not None else self._server.handle_chat_completions
         try:
@@ -185,12 +185,13 @@ class _Run:
         if self._at_once:
             return 0.0
         left = self._progress.total - self._progress.done
+        step: Step | None
         if self._output_tokens:
             decoding = self._reason is None and self._output_tokens < self._most_tokens
-            work, kind = int(decoding), "token"
+            step = "token" if decoding else None
         else:
-            work, kind = min(left, self._batch_tokens), "prompt"
-        hold_s = self._holding.stepped(now, kind, work, text_follows=left <= self._batch_tokens)
+            step = "batch" if left >= self._batch_tokens else "rest"
+        hold_s = self._holding.stepped(now, step, text_follows=left <= self._batch_tokens)
         return max(0.0, hold_s - (perf_counter() - now))
 
     def _on_choice(self, choice: Chunk) -> bool:

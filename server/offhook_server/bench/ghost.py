@@ -24,7 +24,7 @@ class CopyModel(Protocol):
     """What the lane asks at every key; see offhook_server.lanes.workspace."""
 
     async def ask(
-        self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool
+        self, uri: str, line: int, before: str, after_line: str, *, prompt_from: int | None
     ) -> Guess | None: ...
 
 
@@ -48,7 +48,7 @@ class Place:
 class NoCopyModel:
     """The small model alone: neither the copy model's text nor neighbours."""
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, prompt_from: int | None) -> Guess | None:
         return None
 
 
@@ -58,8 +58,8 @@ class NeighboursOnly:
     def __init__(self, copy_model: CopyModel) -> None:
         self._copy_model = copy_model
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
-        guess = await self._copy_model.ask(uri, line, before, after_line, want_neighbours=want_neighbours)
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, prompt_from: int | None) -> Guess | None:
+        guess = await self._copy_model.ask(uri, line, before, after_line, prompt_from=prompt_from)
         return guess and replace(guess, text="")
 
 

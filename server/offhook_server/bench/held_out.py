@@ -42,22 +42,22 @@ class HeldOut:
         shown = "\n" + place.before + place.after
         assert index.vocabulary.spell(tokens) == shown, "the index knows what is hidden"
 
-    def guess(self, line: int, before: str, after_line: str, *, want_neighbours: bool = False) -> Guess | None:
+    def guess(self, line: int, before: str, after_line: str, *, prompt_from: int | None = None) -> Guess | None:
         """As the index process answers the lane."""
         place = self._place
         assert place is not None
-        guess = self._workspace.answer(Ask(0, place.name, line, before, after_line, want_neighbours=want_neighbours))
+        guess = self._workspace.answer(Ask(0, place.name, line, before, after_line, prompt_from=prompt_from))
         for near in guess.neighbours if guess else ():
             own = near.name == place.name
             shown = place.before + place.after if own else with_lf(self._folder.read(near.name) or "")
             assert near.text in shown, "a neighbour is not what its file shows"
         return guess
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, prompt_from: int | None) -> Guess | None:
         """The lane's way to ask."""
         assert self._place is not None
         assert uri == self._place.uri
-        return self.guess(line, before, after_line, want_neighbours=want_neighbours)
+        return self.guess(line, before, after_line, prompt_from=prompt_from)
 
     def _settle(self) -> None:
         while self._workspace.step(EVER):

@@ -10,6 +10,8 @@ from typing import ClassVar, Self, TypeVar
 
 import msgspec
 
+from offhook_wire import reentry
+
 END_S = 10.0
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -23,9 +25,7 @@ class Child:
 
     async def __aenter__(self) -> Self:
         pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", self.module, stdin=pipe, stdout=pipe
-        )
+        self._process = await asyncio.create_subprocess_exec(*reentry.command(self.module), stdin=pipe, stdout=pipe)
         return self
 
     async def __aexit__(self, *_: object) -> None:

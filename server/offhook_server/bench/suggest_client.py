@@ -12,6 +12,7 @@ from offhook_wire.messages import (
     Cancel,
     Change,
     DocumentDidChange,
+    DocumentDidClose,
     DocumentDidOpen,
     Position,
     Range,
@@ -51,6 +52,8 @@ class Client:
 
     async def open(self, name: str, text: str) -> None:
         """As if nobody had seen this document before."""
+        if name in self._texts:
+            await self._send(DocumentDidClose(FOLDER + name))
         self._texts[name], self._versions[name] = Text(text), 1
         await self._send(DocumentDidOpen(FOLDER + name, "python", 1, text, self._texts[name].hash))
 

@@ -21,6 +21,7 @@ from offhook_server.bench.copy_places import HalfLine, half_lines, package_folde
 from offhook_server.bench.suggest_client import Client
 from offhook_server.bench.suggest_engine import Engine, Taken
 from offhook_server.core.tokens import split
+from offhook_server.errors import BackendError
 
 SEED = 1
 SOURCE = "asyncio"
@@ -84,6 +85,7 @@ class Pipeline:
         self._engine = engine
         self._client = client
         self._random = random.Random(SEED)
+        self._direct_tokens = 0
 
     async def speaking(self, count: int) -> list[Spot]:
         """Places where the model has something to say, now and after the typing; its requests are remembered."""
@@ -145,10 +147,16 @@ class Pipeline:
             await self._engine.empty(emptied)
             taken[which] = await asks[which]()
         through, direct = taken[0], taken[1]
-        return None if through is None or direct is None else (through, direct)
+        if through is None or direct is None:
+            return None
+        if (await self._engine.last()).prompt_tokens != self._direct_tokens:
+            raise BackendError("The two ways asked different things; what they took cannot be compared.")
+        return through, direct
 
     async def _direct(self, name: str) -> float:
-        return (await self._engine.direct(name)).first_ms
+        taken = await self._engine.direct(name)
+        self._direct_tokens = taken.prompt_tokens
+        return taken.first_ms
 
     async def shares(self, turns: int, budget_s: float) -> Shares:
         """Two files in turn, the same words in both arms."""

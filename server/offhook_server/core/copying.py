@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from offhook_server.core.neighbours import Neighbour, neighbours
-from offhook_server.core.prompt import PREFIX_CHARS
 from offhook_server.core.token_index import Places, Segment, TokenIndex
 from offhook_server.core.tokens import is_word, split, with_lf
 
@@ -37,20 +36,15 @@ _CLOSES = {"(": ")", "[": "]", "{": "}"}
 @dataclass(frozen=True, slots=True)
 class Caret:
     """`after_line` is what stands right of it on its line. `hidden` are the lines of file `name`, as it was indexed,
-    that are being edited: the caret's own, and all that differ from the text on the screen."""
+    that are being edited: the caret's own, and all that differ from the text on the screen. `prompt_from`: the line from
+    which on a prompt shows the file and wants neighbours; None wants none."""
 
     name: str
     before: str
     after_line: str = ""
     hidden: range = range(0)
     line: int = 0
-
-    @property
-    def near(self) -> range:
-        """Lines of its file that a new prompt shows anyway, or that follow, or that are hidden."""
-        first = self.line - self.before[-PREFIX_CHARS:].count("\n")
-        last = self.line + _OWN_LINES_BELOW
-        return range(min(first, self.hidden.start), max(last, self.hidden.stop)) if self.hidden else range(first, last)
+    prompt_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +92,11 @@ class _Match(NamedTuple):
 class CopyIndex(TokenIndex):
     """The files of a folder, and what they suggest."""
 
-    def suggest(self, caret: Caret, *, more_lines: int = 0, want_neighbours: bool = False) -> Guess | None:
+    def suggest(self, caret: Caret, *, more_lines: int = 0) -> Guess | None:
         """The rest of the caret's line, and up to `more_lines` lines below if they go on alike."""
         tail, partial = self._tail(caret.before)
         matches = self._matches(tail, partial, caret)
-        near = self._neighbours(matches, caret) if want_neighbours else ()
+        near = () if caret.prompt_from is None else self._neighbours(matches, caret, caret.prompt_from)
         voted = self._vote(matches, partial)
         if voted:
             guess, best = voted
@@ -166,11 +160,14 @@ class CopyIndex(TokenIndex):
             found += "\n" + indent + deeper.rstrip()
         return found
 
-    def _neighbours(self, matches: list[_Match], caret: Caret) -> tuple[Neighbour, ...]:
-        shown = self.unseen(caret.name, caret.near)
+    def _neighbours(self, matches: list[_Match], caret: Caret, prompt_from: int) -> tuple[Neighbour, ...]:
+        near = range(prompt_from, caret.line + _OWN_LINES_BELOW)
+        if caret.hidden:
+            near = range(min(near.start, caret.hidden.start), max(near.stop, caret.hidden.stop))
+        shown = self.unseen(caret.name, near)
         long = [m for m in matches if m.length >= _LEAST_MATCH and not _among(m.segment, m.place, shown)]
         best = _longest(long) if long else None
-        return neighbours(self, caret.name, caret.before, caret.near, best and (best.segment, best.place))
+        return neighbours(self, caret.name, caret.before, near, best and (best.segment, best.place))
 
 
 def hidden_lines(indexed: str, now: str, line: int) -> range:

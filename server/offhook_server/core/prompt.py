@@ -34,10 +34,13 @@ class PromptWindow:
         self._chosen_at: int | None = None  # line of the caret when the neighbours were chosen
         self._asked_at: Point | None = None
 
-    def wants_neighbours(self, caret: Point) -> bool:
-        """Whether those it has are of another place."""
+    def wants_neighbours(self, text: Text, caret: Point) -> int | None:
+        """The line from which on it shows the file, where it has no neighbours of this place; else None."""
         near = self._chosen_at is not None and abs(caret.line - self._chosen_at) <= NEIGHBOURS_HOLD_LINES
-        return not near or not self._neighbours
+        if near and self._neighbours:
+            return None
+        self._settle(text, caret)
+        return self._first_line
 
     def choose(self, caret: Point, neighbours: tuple[Neighbour, ...]) -> None:
         """To be shown from now on, the best last."""

@@ -51,7 +51,7 @@ COPY_CONTEXT_CHARS = 3000
 
 class CopyModel(Protocol):
     async def ask(
-        self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool
+        self, uri: str, line: int, before: str, after_line: str, *, prompt_from: int | None
     ) -> Guess | None: ...
 
 
@@ -194,8 +194,8 @@ class FastLane:
 
     async def _ask_copy(self, asked: Asked, at: Point, before: str, after_line: str) -> None:
         uri = asked.message.uri
-        wanted = asked.decode and self._window(uri).wants_neighbours(at)
-        guess = await self._copy_model.ask(uri, at.line, before, after_line, want_neighbours=wanted)
+        prompt_from = self._window(uri).wants_neighbours(asked.document.text, at) if asked.decode else None
+        guess = await self._copy_model.ask(uri, at.line, before, after_line, prompt_from=prompt_from)
         asked.answers["copy"].times.copied_at = self._clock()
         if guess and guess.neighbours:
             self._window(uri).choose(at, guess.neighbours)

@@ -23,7 +23,7 @@ class Index(Protocol):
     def document(self, name: str, text: str) -> None: ...
     def close_document(self, name: str) -> None: ...
     async def ask(
-        self, name: str, line: int, before: str, after_line: str, *, want_neighbours: bool
+        self, name: str, line: int, before: str, after_line: str, *, prompt_from: int | None
     ) -> Guess | None: ...
 
 
@@ -53,8 +53,8 @@ class Workspace:
         self._forget(uri)
         self._index.close_document(self.name(uri))
 
-    async def ask(self, uri: str, line: int, before: str, after_line: str, *, want_neighbours: bool) -> Guess | None:
-        return await self._index.ask(self.name(uri), line, before, after_line, want_neighbours=want_neighbours)
+    async def ask(self, uri: str, line: int, before: str, after_line: str, *, prompt_from: int | None) -> Guess | None:
+        return await self._index.ask(self.name(uri), line, before, after_line, prompt_from=prompt_from)
 
     def name(self, uri: str) -> str:
         """The path inside the folder, else the file's own name."""

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import socket
-import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Self, assert_never, cast
@@ -18,6 +17,7 @@ import msgspec
 from offhook_server.core.copying import TAIL_CHARS, Guess
 from offhook_server.core.tokens import MOST_CHARS
 from offhook_server.models.index_messages import Answer, Ask, Close, Document, FromIndex, Open, Status
+from offhook_wire import reentry
 from offhook_wire.frames import FrameTooLong, Unpacker, pack
 from offhook_wire.privacy import never_sent
 
@@ -76,7 +76,7 @@ class IndexClient:
         after_line: str = "",
         *,
         more_lines: int = 0,
-        want_neighbours: bool = False,
+        prompt_from: int | None = None,
     ) -> Guess | None:
         """What the folder suggests at a caret of `line` (from zero); see Caret. None when it does not know in time."""
         self._give(self._newest.get(name), "superseded")
@@ -87,7 +87,7 @@ class IndexClient:
         answer: asyncio.Future[Guess | None] = asyncio.get_running_loop().create_future()
         self._pending[id], self._newest[name] = answer, id
         self.counts["asked"] += 1
-        self._send(Ask(id, name, line, before[-TAIL_CHARS:], after_line, more_lines, want_neighbours))
+        self._send(Ask(id, name, line, before[-TAIL_CHARS:], after_line, more_lines, prompt_from))
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S):
                 return await answer
@@ -187,12 +187,7 @@ class IndexClient:
 
 async def _spawn(theirs: socket.socket) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-P",
-        "-m",
-        "offhook_server.models.index_worker",
-        "--fd",
-        str(theirs.fileno()),
+        *reentry.command("offhook_server.models.index_worker", "--fd", str(theirs.fileno())),
         pass_fds=[theirs.fileno()],
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,

@@ -33,7 +33,7 @@ class Ask(Struct, frozen=True, tag=True):
     before: str
     after_line: str = ""
     more_lines: int = 0
-    want_neighbours: bool = False
+    prompt_from: int | None = None
 
 
 ToIndex = Open | Document | Close | Ask

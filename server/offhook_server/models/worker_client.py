@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import json
 import socket
-import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ from offhook_server.backends.base import (
 from offhook_server.errors import BackendError
 from offhook_server.models.inbox import Inbox, Item
 from offhook_server.models.restarts import Restarts
+from offhook_wire import reentry
 from offhook_wire.frames import FrameTooLong, Unpacker, pack
 
 State = Literal["absent", "starting", "ready", "failed"]
@@ -74,8 +74,7 @@ class WorkerSpec:
     niceness: int = 5
 
     def command(self, fd: int) -> list[str]:
-        # -P: never import from the current folder, which may be the person's project
-        command = [sys.executable, "-P", "-m", "offhook_server.models.worker", "--fd", str(fd)]
+        command = reentry.command("offhook_server.models.worker", "--fd", str(fd))
         command += ["--engine", self.engine, "--nice", str(self.niceness), "--options", json.dumps(self.options)]
         return command + (["--model", str(self.model)] if self.model else [])
 

@@ -93,8 +93,8 @@ class Workspace:
     def answer(self, ask: Ask) -> Guess | None:
         if never_sent(ask.name):
             return None
-        caret = Caret(ask.name, ask.before, ask.after_line, self._hidden(ask), ask.line)
-        return self.index.suggest(caret, more_lines=ask.more_lines, want_neighbours=ask.want_neighbours)
+        caret = Caret(ask.name, ask.before, ask.after_line, self._hidden(ask), ask.line, ask.prompt_from)
+        return self.index.suggest(caret, more_lines=ask.more_lines)
 
     def step(self, now: float) -> bool:
         """Works for a millisecond or two; False when there is nothing to do before `deadline_s`."""
