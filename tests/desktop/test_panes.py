@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from offhook_app.panels.window import MainWindow
@@ -64,6 +64,7 @@ def test_what_is_hidden_is_left_out_and_no_file_is_no_trap(window: MainWindow) -
     assert walked(window, 3) == ["header", "code", "header"]
 
 
-def test_a_notice_can_be_reached(window: MainWindow, tmp_path: Path) -> None:
-    window.open_path(tmp_path / "missing" / "a.py")
+def test_a_notice_can_be_reached(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    assert not window.open_path(tmp_path / "missing" / "a.py")
+    qtbot.waitUntil(lambda: any(button.isVisible() for button in window.notices.findChildren(QPushButton)))
     assert walked(window, 3)[:2] == ["header", "notices"]

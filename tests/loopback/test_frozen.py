@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from offhook_wire.messages import ServerStatus
 from support.line_client import LineClient
 from support.processes import LIMIT_S, ServerProcess
 
@@ -44,6 +45,7 @@ async def test_server_and_workers_start_from_the_executable_alone(executable: Pa
         said = json.loads(await process.stdout.readline())
     async with ServerProcess(process, said["base_url"], said["token"]) as server, LineClient(server) as client:
         client.open("[[say: a + b]]\nx = ")
+        await client.until(lambda: any(isinstance(e, ServerStatus) and e.model == "ready" for e in client.events))
         client.ask("q_1")
         assert (await client.until_done("q_1")).outcome == "finished"
         for module in ("offhook_server.models.worker", "offhook_server.models.index_worker"):

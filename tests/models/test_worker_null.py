@@ -92,6 +92,16 @@ async def test_streams_and_says_what_it_cost(client: Watched) -> None:
     assert (client.ready.engine, client.ready.slots) == ("null", 16)
 
 
+async def test_its_session_is_lowered_with_it(client: Watched) -> None:
+    """Where the system shares the processor among sessions first; elsewhere there is no such file."""
+
+    def group() -> str:
+        file = Path(f"/proc/{client.pid}/autogroup")
+        return file.read_text() if file.exists() else "none, nice 5"
+
+    assert (await asyncio.to_thread(group)).split()[-1] == "5"
+
+
 async def test_a_request_waits_while_the_worker_starts() -> None:
     client = WorkerClient(NULL)
     await client.start()

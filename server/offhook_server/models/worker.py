@@ -7,6 +7,7 @@ an engine ends it too: the server sees the socket close, fails the requests in f
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -146,6 +147,13 @@ class Worker:
         self._channel.send(last)
 
 
+def lower_session(nice: int) -> None:
+    """Linux may share the processor among sessions first (sched_autogroup, sched(7)); this process leads one, so its own
+    niceness counts only against itself."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(nice))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="offhook-worker", description=__doc__)
     parser.add_argument("--fd", type=int, required=True, help="the socket to the server")
@@ -163,6 +171,7 @@ def main() -> None:
     # Only this thread and what the engine starts from it (on Linux): the threads that carry a cancel to the engine must
     # win the short moment between two batches, or the engine computes one more for nothing.
     os.nice(arguments.nice)
+    lower_session(arguments.nice)
     worker.load(lambda: ENGINES[arguments.engine](arguments.model, arguments.options))
     threading.Event().wait()
 
