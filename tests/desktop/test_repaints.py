@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -15,6 +16,7 @@ from offhook_app.editor.file import FileProblem
 from offhook_app.editor.view import CodeView
 from offhook_app.panels.window import MainWindow
 from offhook_app.state.theme import DARK
+from offhook_wire.messages import Suggest
 from support.fake_line import FakeLine
 
 pytestmark = pytest.mark.window
@@ -187,3 +189,58 @@ def test_a_draft_that_fails_while_one_types_is_told(
     qtbot.waitUntil(lambda: "no space left" in window.notices.words)
     window.save()
     assert not window.notices.words
+
+
+GHOSTS = ("value", "v", "(\n    1,\n)", "a\nb", "x" * 90, "é漢字\n", "  ")
+KEYS = (" ", "v", "(", "\r", "\b", "up", "home", "undo", "escape", "tab", "paste")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_on_the_screen_is_what_a_whole_paint_would_show(
+    window: MainWindow, line: FakeLine, qtbot: QtBot, seed: int
+) -> None:
+    """Real pixels: whatever was typed, suggested and taken back, nothing of it is left anywhere."""
+    assert window.file
+    view = window.file.view
+    QApplication.setCursorFlashTime(0)
+    random, answered = Random(seed), 0
+    for _ in range(60):
+        done = random.choice(KEYS)
+        press(view, done)
+        asked = line.all(Suggest)
+        if len(asked) > answered and random.random() < 0.6:
+            answered = len(asked)
+            line.answers(random.choice(GHOSTS), done=random.random() < 0.7)
+        QApplication.processEvents()
+        qtbot.waitUntil(lambda: not view._unpainted or not view.ghost.text)
+        seen = pixels(window)
+        view.viewport().update()
+        view.gutter.update()
+        QApplication.processEvents()
+        assert seen == pixels(window), done
+
+
+def press(view: CodeView, what: str) -> None:
+    none, control = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
+    named = {"up": Qt.Key.Key_Up, "home": Qt.Key.Key_Home, "escape": Qt.Key.Key_Escape, "tab": Qt.Key.Key_Tab}
+    if what == "undo":
+        QTest.keyClick(view, Qt.Key.Key_Z, control)
+    elif what == "paste":
+        view.insert("one\n  two\n", "paste")
+    elif what in named:
+        QTest.keyClick(view, named[what], none)
+    elif what == "\b":
+        QTest.keyClick(view, Qt.Key.Key_Backspace, none)
+    elif what == "\r":
+        QTest.keyClick(view, Qt.Key.Key_Return, none)
+    else:
+        QTest.keyClicks(view, what)
+
+
+def pixels(window: MainWindow) -> bytes:
+    """Of the editor, as the screen has them."""
+    assert window.file
+    view = window.file.view
+    at = view.mapTo(window, QPoint(0, 0))
+    shot = window.screen().grabWindow(window.winId(), at.x(), at.y(), view.width(), view.height()).toImage()
+    return bytes(shot.constBits())

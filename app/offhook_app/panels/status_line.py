@@ -11,6 +11,7 @@ from offhook_app.state.status import Tone
 from offhook_app.state.theme import Theme
 
 LEAST_SHOWN_S = 0.6
+WIDEST_POSITION = "999999:9999"
 
 
 class Dot(QWidget):
@@ -20,8 +21,9 @@ class Dot(QWidget):
         self._colour = QColor()
 
     def set_colour(self, colour: str) -> None:
-        self._colour = QColor(colour)
-        self.update()
+        if self._colour != QColor(colour):
+            self._colour = QColor(colour)
+            self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -97,6 +99,10 @@ class StatusLine(QWidget):
             label.setAccessibleName(name)
             row.addSpacing(20)
             row.addWidget(label)
+        position = self._facts[0]
+        position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        # fixed, or each key lays out the whole window for it
+        position.setFixedSize(position.fontMetrics().horizontalAdvance(WIDEST_POSITION), self.height())
         self.recolour(theme)
 
     def recolour(self, theme: Theme) -> None:

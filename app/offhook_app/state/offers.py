@@ -65,7 +65,8 @@ class Offers:
         return self._alive.get(item_id)
 
     def add(self, offer: Offer) -> None:
-        self._alive[offer.item_id] = offer
+        """One that is alive already stays as it is, whatever a server says twice."""
+        self._alive.setdefault(offer.item_id, offer)
 
     def end(self, offer: Offer, outcome: Outcome) -> None:
         del self._alive[offer.item_id]

@@ -1,18 +1,20 @@
 """The line as the window sees it: a QObject whose loop runs in one plain asyncio thread. Between them only frozen values.
 
-To the loop by `call_soon_threadsafe`, to the GUI by queued signals; the GUI never does network.
+To the loop by `call_soon_threadsafe`, to the GUI through an inbox that one queued signal empties: a signal queued to each
+receiver costs a key more than what they do with it. The GUI never does network.
 """
 
 import asyncio
 import sys
 import threading
+from collections import deque
 
 from PySide6.QtCore import QObject, Signal
 
 from offhook_app.state.line_meter import LineFigures
 from offhook_app.state.line_state import LineState
 from offhook_app.transport.line_driver import LineDriver, Server
-from offhook_wire.messages import ClientEvent, Suggest
+from offhook_wire.messages import ClientEvent, ServerEvent, Suggest
 
 SWITCH_INTERVAL_S = 0.001  # a GUI that burns Python delays this thread less
 MOST_PENDING = 1024
@@ -22,11 +24,15 @@ STOP_LIMIT_S = 5.0
 class Line(QObject):
     received = Signal(object)  # not `event`: that is QObject's own
     state = Signal(object)
+    _arrived = Signal()
 
     def __init__(self, server: Server, workspace_folders: list[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._loop = asyncio.new_event_loop()
-        self._driver = LineDriver(server, self.received.emit, self._tell, workspace_folders)
+        self._inbox: deque[ServerEvent | LineState] = deque()
+        self._told = False  # that there is something in it
+        self._arrived.connect(self._hand_on)
+        self._driver = LineDriver(server, self._put, self._put, workspace_folders)
         self._stopping = asyncio.Event()
         self._pending = 0
         self._thread = threading.Thread(target=self._run, name="line", daemon=True)
@@ -65,5 +71,16 @@ class Line(QObject):
         await self._stopping.wait()
         await self._driver.stop()
 
-    def _tell(self, state: LineState) -> None:
-        self.state.emit(state)
+    def _put(self, said: ServerEvent | LineState) -> None:
+        """In the line's thread."""
+        self._inbox.append(said)
+        if not self._told:
+            self._told = True
+            self._arrived.emit()
+
+    def _hand_on(self) -> None:
+        """In the GUI's, in the order they came."""
+        self._told = False
+        while self._inbox:
+            said = self._inbox.popleft()
+            (self.state if isinstance(said, LineState) else self.received).emit(said)
