@@ -68,3 +68,19 @@ def test_a_notice_can_be_reached(window: MainWindow, tmp_path: Path, qtbot: QtBo
     assert not window.open_path(tmp_path / "missing" / "a.py")
     qtbot.waitUntil(lambda: any(button.isVisible() for button in window.notices.findChildren(QPushButton)))
     assert walked(window, 3)[:2] == ["header", "notices"]
+
+
+def test_when_a_notice_goes_the_keyboard_is_back_in_the_code(
+    window: MainWindow, line: FakeLine, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    assert window.open_path(path)
+    window.open_path(tmp_path / "missing" / "a.py")
+    qtbot.waitUntil(lambda: any(button.isVisible() for button in window.notices.findChildren(QPushButton)))
+    while walked(window, 1) != ["notices"]:
+        pass
+    QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Space)
+    assert window.notices.words == ""
+    assert window.file
+    assert window.file.view.hasFocus()

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from offhook_app.panels import fonts, style
 from offhook_app.panels.hints import ElidedLabel
@@ -35,6 +35,8 @@ class Notice:
 
 
 class NoticeBar(QWidget):
+    keyboard_left = Signal()  # it went with the notice
+
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("notice")
@@ -90,9 +92,15 @@ class NoticeBar(QWidget):
         if notice == shown and (notice is None or (shown and notice.labels == shown.labels)):
             return
         self._shown = notice
+        focused = QApplication.focusWidget()
+        had_keyboard = focused is not None and self.isAncestorOf(focused)
         self.setVisible(notice is not None)
         if notice is not None:
             self._fill(notice, again=shown is not None and notice.labels == shown.labels)
+        if had_keyboard and self._buttons and notice is not None:
+            self._buttons[0].setFocus()
+        elif had_keyboard:
+            self.keyboard_left.emit()
 
     def _fill(self, notice: Notice, *, again: bool) -> None:
         """`again`: the buttons are those of before, so that one that is being pressed stays."""

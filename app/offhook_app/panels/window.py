@@ -122,6 +122,7 @@ class MainWindow(QMainWindow):
         self.conversation.composer.asked.connect(lambda _: self._models.wants("deep"))
         self.sides.moved.connect(self._conversation_moved)
         self.sides.keyboard_left.connect(self._focus_what_is_seen)
+        self.notices.keyboard_left.connect(self._focus_what_is_seen)
 
     def _add_actions(self) -> None:
         """Every key of the table that is not the ghost's own."""
