@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from offhook_app.editor import file, line_ends
 from offhook_app.editor.drafts import Drafts
+
+LIMIT_S = 20.0
 
 pytestmark = pytest.mark.window
 
@@ -126,6 +129,24 @@ def test_drafts_are_kept_found_and_dropped(tmp_path: Path) -> None:
     drafts.drop(path)
     drafts.drop(path)
     assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_a_disk_that_hangs_holds_up_nobody_who_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafts, path, answers = Drafts(tmp_path / "d"), tmp_path / "a.py", threading.Event()
+    write = Drafts._write
+
+    def slow(self: Drafts, path: Path, text: str) -> None:
+        assert answers.wait(LIMIT_S)
+        write(self, path, text)
+
+    monkeypatch.setattr(Drafts, "_write", slow)
+    failed: list[str] = []
+    for text in ("one", "two", "three"):
+        drafts.keep_soon(path, [text, ""], failed.append)
+    assert not (tmp_path / "d").exists()
+    answers.set()
+    assert drafts.of(path) == "three\n"
+    assert failed == []
 
 
 def test_a_draft_that_cannot_be_kept_says_so(tmp_path: Path) -> None:

@@ -78,8 +78,7 @@ def test_when_a_notice_goes_the_keyboard_is_back_in_the_code(
     assert window.open_path(path)
     window.open_path(tmp_path / "missing" / "a.py")
     qtbot.waitUntil(lambda: any(button.isVisible() for button in window.notices.findChildren(QPushButton)))
-    while walked(window, 1) != ["notices"]:
-        pass
+    assert walked(window, 1, Qt.KeyboardModifier.ShiftModifier) == ["notices"]
     QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Space)
     assert window.notices.words == ""
     assert window.file

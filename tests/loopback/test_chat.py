@@ -23,13 +23,15 @@ async def server(tmp_path: Path) -> AsyncIterator[ServerProcess]:
         yield server
 
 
-async def chat(folder: Path, *arguments: str, said: str | None = None) -> asyncio.subprocess.Process:
+async def chat(
+    folder: Path, *arguments: str, said: str | None = None, stdout: int = asyncio.subprocess.PIPE
+) -> asyncio.subprocess.Process:
     environment = {**os.environ, "OFFHOOK_RUNTIME_DIR": str(folder / "run"), "OFFHOOK_DATA_DIR": str(folder / "data")}
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "offhook_app.cli", "chat", *arguments),
         stdin=pipe,
-        stdout=pipe,
+        stdout=stdout,
         stderr=pipe,
         env=environment,
     )
@@ -107,10 +109,11 @@ async def test_an_answer_commands_no_terminal(server: ServerProcess, tmp_path: P
 
 
 async def test_whoever_reads_it_may_leave(server: ServerProcess, tmp_path: Path) -> None:
-    process = await chat(tmp_path, "[[say: begun and more]][[token_ms: 20]][[tokens: 500]]")
-    await begun(process)
-    assert process.stdout is not None
-    process.stdout._transport.close()  # type: ignore[attr-defined]  # as `head` does
+    reading, writing = os.pipe()
+    process = await chat(tmp_path, "[[say: begun and more]][[token_ms: 20]][[tokens: 500]]", stdout=writing)
+    os.close(writing)
+    assert await asyncio.to_thread(os.read, reading, 1)
+    os.close(reading)  # as `head` does
     async with asyncio.timeout(LIMIT_S):
         assert process.stderr is not None
         assert b"Traceback" not in await process.stderr.read()

@@ -573,17 +573,3 @@ def test_without_an_accept_the_text_is_as_if_there_were_no_suggestions(keys: lis
         assert str(story.text) == plain
         shown = story.editing._on_screen
         assert shown is None or shown.at == story.at
-
-
-def test_a_server_that_starts_the_same_suggestion_twice_is_heard_once() -> None:
-    story = Story("x =")
-    story.types(" ")
-    asked = story.suggests[-1]
-    story.answer("foo", asked=asked, done=False)
-    story.starts(asked)
-    assert story.ghost == "foo"
-    assert story.stage in ("arriving", "shown")
-    story.done(asked, "copy")
-    story.wait(1.0)
-    assert story.accept()
-    assert str(story.text) == "x = foo"

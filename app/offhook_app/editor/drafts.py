@@ -21,7 +21,7 @@ class _Draft(msgspec.Struct):
 
 
 class Drafts:
-    """Whatever is asked of them waits until what `keep_soon` began is written."""
+    """What reads, drops or keeps at once waits until all that `keep_soon` began is written; `keep_soon` waits for nothing."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -42,8 +42,7 @@ class Drafts:
             except FileProblem as e:
                 failed(str(e))
 
-        self._settle()
-        self._begun = self._thread.submit(write)
+        self._begun = self._thread.submit(write)  # one thread: in the order they came
 
     def of(self, path: Path) -> str | None:
         """The text kept for `path`; None where there is none, or none that can be read."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker
 from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
 
 from offhook_app.state.offers import Tail
@@ -40,10 +40,8 @@ def units(text: str) -> int:
 
 def lay_again(document: QTextDocument, block: QTextBlock) -> None:
     """Lays `block` out anew and paints nothing: Qt by itself would paint the whole view."""
-    layout = document.documentLayout()
-    layout.blockSignals(True)
-    document.markContentsDirty(block.position(), block.length())
-    layout.blockSignals(False)
+    with QSignalBlocker(document.documentLayout()):
+        document.markContentsDirty(block.position(), block.length())
 
 
 def _range(start: int, length: int, format_: QTextCharFormat) -> QTextLayout.FormatRange:

@@ -101,12 +101,12 @@ class Highlighter(QObject):
     def _lay(self, line: int, spans: Sequence[Span]) -> None:
         block = self._view.document().findBlockByNumber(line)
         formats = ranges(spans, block.length() - 1, self._formats)
-        ghost = self._view.ghost
+        ghost, layout = self._view.ghost, block.layout()
         if ghost.text and ghost.block == block:
-            if ghost.set_formats(formats):
-                self._view.viewport().update()
-        elif formats != block.layout().formats():
-            block.layout().setFormats(formats)
+            changed = ghost.set_formats(formats)
+        elif changed := formats != layout.formats():
+            layout.setFormats(formats)
+        if changed:
             document = self._view.document()
             lay_again(document, block)
             document.documentLayout().updateBlock.emit(block)

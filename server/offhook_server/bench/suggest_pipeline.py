@@ -85,7 +85,6 @@ class Pipeline:
         self._engine = engine
         self._client = client
         self._random = random.Random(SEED)
-        self._direct_tokens = 0
 
     async def speaking(self, count: int) -> list[Spot]:
         """Places where the model has something to say, now and after the typing; its requests are remembered."""
@@ -138,25 +137,21 @@ class Pipeline:
 
     async def _pair(self, name: str, emptied: int) -> tuple[float, float] | None:
         """Through the pipeline, and straight to the worker."""
-        asks: list[Callable[[], Awaitable[float | None]]] = [
-            lambda: self._client.ask(DOCUMENT),
-            lambda: self._direct(name),
-        ]
-        taken: dict[int, float | None] = {}
+        asks: list[Callable[[], Awaitable[Taken | None]]] = [self._through, lambda: self._engine.direct(name)]
+        taken: dict[int, Taken | None] = {}
         for which in self._random.sample((0, 1), 2):
             await self._engine.empty(emptied)
             taken[which] = await asks[which]()
         through, direct = taken[0], taken[1]
         if through is None or direct is None:
             return None
-        if (await self._engine.last()).prompt_tokens != self._direct_tokens:
+        if through.prompt_tokens != direct.prompt_tokens:
             raise BackendError("The two ways asked different things; what they took cannot be compared.")
-        return through, direct
+        return through.first_ms, direct.first_ms
 
-    async def _direct(self, name: str) -> float:
-        taken = await self._engine.direct(name)
-        self._direct_tokens = taken.prompt_tokens
-        return taken.first_ms
+    async def _through(self) -> Taken | None:
+        first_ms = await self._client.ask(DOCUMENT)
+        return None if first_ms is None else Taken(first_ms, (await self._engine.last()).prompt_tokens)
 
     async def shares(self, turns: int, budget_s: float) -> Shares:
         """Two files in turn, the same words in both arms."""

@@ -194,11 +194,12 @@ class FastLane:
 
     async def _ask_copy(self, asked: Asked, at: Point, before: str, after_line: str) -> None:
         uri = asked.message.uri
-        prompt_from = self._window(uri).wants_neighbours(asked.document.text, at) if asked.decode else None
+        window = self._window(uri)
+        prompt_from = window.wants_neighbours(asked.document.text, at) if asked.decode else None
         guess = await self._copy_model.ask(uri, at.line, before, after_line, prompt_from=prompt_from)
         asked.answers["copy"].times.copied_at = self._clock()
         if guess and guess.neighbours:
-            self._window(uri).choose(at, guess.neighbours)
+            window.choose(at, guess.neighbours)
         text, sure = (guess.text, confident(guess)) if guess else (None, False)
         self._perform(self._machine.copied(asked.message.request_id, text, sure=sure))
 
